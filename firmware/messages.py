@@ -54,7 +54,7 @@ class Message:
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        """Return the message that `to_json` wrote. Raises ValueError if the data is no message."""
+        """Return the message that `to_json` wrote. Raises ValueError if the data is not a message."""
         match data:
             case {"message": str(message), "args": dict(args)}:
                 found = cls(message, **{str(name): _word_of_json(word) for name, word in args.items()})

@@ -1,7 +1,7 @@
 """The page on which a phone sends a photograph and has its hands settled: an application of its own.
 
-It has no connection to the table and none to the record: a photograph is no hand. It is kept in memory until the phone
-starts again, leaves or is silent. Whoever keys the code that stands on the touchscreen is let in.
+It has no connection to the table and none to the record: a photograph is never recorded as a hand. It is kept in
+memory until the phone starts again, leaves or is silent. Whoever keys the code on the touchscreen is let in.
 """
 
 import logging
@@ -93,7 +93,7 @@ def create_app(
     add_filters(app, money=money, cards_in_words=cards_in_words)
     app.extensions[_KEY] = Desk(codes, secure, read)
     app.before_request(_admit)
-    i18n.set_up(app, lambda: HouseSettings(language=_of_browser()))
+    i18n.set_up(app, lambda: HouseSettings(language=_language_of_browser()))
     app.register_blueprint(blueprint)
     app.register_error_handler(HTTPException, _refuse)
     harden(app, HEADERS)
@@ -108,7 +108,7 @@ def desk(app: Flask | None = None) -> Desk:
     return found
 
 
-def _of_browser() -> str:
+def _language_of_browser() -> str:
     """Return the language that the browser asks for."""
     for tag, _quality in request.accept_languages:
         spoken = tag.lower()

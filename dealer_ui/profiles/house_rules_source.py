@@ -43,7 +43,7 @@ def open_rules(rules: Values) -> dict[str, OpenRule]:
 
 
 def _still_the_documents(rules: Values, rule: NumberedRule) -> tuple[str, ...]:
-    """Return what the house has left as it was; nothing that is no option, if it has changed an option beside it."""
+    """Return what the document still says rightly of a rule: of a rule that was changed, only its unchanged options."""
     if not rules.changed.intersection(rule.about):
         return rule.about
     return tuple(about for about in rule.said if about in OPTIONS and about not in rules.changed)

@@ -64,7 +64,7 @@ def placing_words(state: State, refused: Message | None) -> tuple[str, str]:
 
 def more(state: State, may: Offers) -> tuple[Group, ...]:
     """Return the groups of actions available now, apart from the next step."""
-    return (*_of_hand(state, may), *_between(state, may))
+    return (*_hand_groups(state, may), *_between(state, may))
 
 
 def _group(title: str, offered: Iterable[Offer], *, stops: bool = False, **how: Any) -> list[Group]:
@@ -73,7 +73,7 @@ def _group(title: str, offered: Iterable[Offer], *, stops: bool = False, **how: 
     return [Group(title, actions, stops=stops)] if actions else []
 
 
-def _of_hand(state: State, may: Offers) -> list[Group]:
+def _hand_groups(state: State, may: Offers) -> list[Group]:
     early = may.of("back_to_setting")[:1] if state.phase is Phase.REVIEW else ()
     puck = [offer for offer in may.of("key_button") if _moves_puck(state, offer.command["seat"])]
     return [

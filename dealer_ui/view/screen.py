@@ -77,7 +77,7 @@ class Amount:
     most: int = 0
     """The highest that may come of it, `base` included."""
     old: int | None = None
-    """What the player has now; None where it is not counted, or is no stack."""
+    """What the player has now; None where it is not counted, or is not a stack."""
     limit: int = 0
     """Beyond this it is asked again: the house's most, or all that is on the table; 0 for never."""
     chips: tuple[int, ...] = ()

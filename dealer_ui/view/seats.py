@@ -16,7 +16,7 @@ from firmware.table.offers import NO_OFFERS, Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import State
 
-MOST: Final = 100_000_000
+MOST_CENTS: Final = 100_000_000
 """Cents that a keypad takes where the house sets no most: a million dollars."""
 
 
@@ -90,7 +90,7 @@ def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
 def _amounts(state: State, rules: Profile, name: str, stack: int | None, may: Offers) -> tuple[Amount, ...]:
     """Return what may be keyed about a stack. The table enforces the house's limits; here they are only displayed."""
     unit, limits = state.house.unit, rules.limits
-    most = limits.max_stack * unit or MOST
+    most = limits.max_stack * unit or MOST_CENTS
     on_table = sum(filter(None, (state.stack_of(seat.player) for seat in state.house.seats)))
 
     def keyed(do: str, title: str, **how: Any) -> Iterator[Amount]:
@@ -113,7 +113,7 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None, may: Of
         *keyed(
             "count_stack",
             _("%(player)s: the whole stack", player=name),
-            most=MOST,
+            most=MOST_CENTS,
             limit=limits.max_stack * unit or on_table,
         ),
     )
@@ -133,10 +133,10 @@ def _buy_in(offer: Offer | None, into: Any, name: str, unit: int, rules: Profile
         {**offer.command} if offer else {},
         _("%(player)s buys in", player=name) if name else _("Buy in"),
         least=max(1, limits.buy_in * unit),
-        most=limits.max_stack * unit or MOST,
+        most=limits.max_stack * unit or MOST_CENTS,
         chips=tuple(
             cents
-            for cents in chip_sums(unit, limits.max_stack * unit or MOST)
+            for cents in chip_sums(unit, limits.max_stack * unit or MOST_CENTS)
             if cents >= limits.buy_in * unit
         ),
         into=into,

@@ -9,7 +9,7 @@ from typing import Any
 
 
 class StepVerdict(StrEnum):
-    """How a step came out. Only `PASS` is well, and only `RECORDED` is neither well nor bad."""
+    """How a step came out. Only `PASS` is good, only `RECORDED` is neither good nor bad; all others are bad."""
 
     PASS = "pass"
     FAIL = "fail"

@@ -181,7 +181,7 @@ class AccessControl:
 
     def _who(self, command: Command, roles: frozenset[Role], record: Record) -> Who:
         if command.session is not None:
-            return self._of_session(command, command.session, record.state)
+            return self._person_of_session(command, command.session, record.state)
         named = command.person if isinstance(command, LogOn) else ""
         if command.by is not None or command.pin is not None:
             return self._proven(command.by or named, command, roles, record)
@@ -204,7 +204,7 @@ class AccessControl:
         name = command.name(state)
         return Who(f"{Role.TECHNICIAN}:{name}", Role.TECHNICIAN, name)
 
-    def _of_session(self, command: Command, token: str, state: State) -> Who:
+    def _person_of_session(self, command: Command, token: str, state: State) -> Who:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
         return _who_is(person)
 

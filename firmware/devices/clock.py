@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Literal
 
 JUMP_MS = 500
-"""Milliseconds between the wall clock and the monotonic one from which it is a jump."""
+"""Milliseconds: if the wall clock gets further from the monotonic clock, it has jumped."""
 SLEW = 0.001
-"""Share of the elapsed time that is no jump: twice network time's maximum correction (500 ppm) and the crystal's error.
+"""Share of the elapsed time that does not count as a jump: twice network time's maximum correction (500 ppm)
+and the crystal's error.
 """
 
 

@@ -104,7 +104,7 @@ def _services(facts: Facts) -> CheckFinding:
     return OK, figure, Message("All services run."), None
 
 
-def _of_picture(name: str, bad: Verdict = BAD) -> Judge:
+def _judge_picture(name: str, bad: Verdict = BAD) -> Judge:
     def check(facts: Facts) -> CheckFinding:
         seen = (facts.picture or {}).get(name)
         if seen is None:
@@ -320,7 +320,7 @@ def _profile(facts: Facts) -> CheckFinding:
     )
 
 
-def _of_limit(work: str) -> Judge:
+def _judge_limit(work: str) -> Judge:
     def check(facts: Facts) -> CheckFinding:
         seen = (facts.limits or {}).get(work)
         if seen is None or not seen["recent"]:
@@ -372,11 +372,11 @@ CHECKS: Final[tuple[tuple[str, Message, Judge], ...]] = (
         ),
     ),
     ("camera_settings", Message("Camera's settings"), lambda facts: check_settings(facts.camera_settings)),
-    ("sharpness", Message("Sharpness"), _of_picture("sharpness")),
-    ("light", Message("Light"), _of_picture("light")),
-    ("banding", MEASURES["banding"].title, _of_picture("banding")),
-    ("markers", MEASURES["markers"].title, _of_picture("markers", LOOK)),
-    ("drift", Message("Camera moved"), _of_picture("camera")),
+    ("sharpness", Message("Sharpness"), _judge_picture("sharpness")),
+    ("light", Message("Light"), _judge_picture("light")),
+    ("banding", MEASURES["banding"].title, _judge_picture("banding")),
+    ("markers", MEASURES["markers"].title, _judge_picture("markers", LOOK)),
+    ("drift", Message("Camera moved"), _judge_picture("camera")),
     ("calibration", Message("Calibration"), _unless(_calibration, ("calibration", BAD, None))),
     ("puck", Message("Puck reader"), _if_installed("puck", _unless(_puck, ("puck", BAD, PUCK_CABLE)))),
     ("buttons", Message("Push-buttons"), _if_installed("panel", _unless(_buttons, ("buttons", BAD, PLUG)))),
@@ -414,9 +414,9 @@ CHECKS: Final[tuple[tuple[str, Message, Judge], ...]] = (
     ("memory", Message("Memory"), _memory),
     ("model", Message("Card reader's model"), _model),
     ("profile", Message("Game rules"), _profile),
-    ("reading_time", Message("Time of a reading"), _of_limit("reading")),
-    ("start_time", Message("Card reader's start"), _of_limit("reader_start")),
-    ("answer_time", Message("Time of an answer"), _of_limit("answer")),
+    ("reading_time", Message("Time of a reading"), _judge_limit("reading")),
+    ("start_time", Message("Card reader's start"), _judge_limit("reader_start")),
+    ("answer_time", Message("Time of an answer"), _judge_limit("answer")),
 )
 """Every check: its name, its title, its function. In the order in which they are shown."""
 

@@ -278,7 +278,7 @@ class RunningReport:
         return 0
 
     def _row_keyed(self, down: OpenDown, event: ev.RowKeyed) -> None:
-        """Count as errors those sure cards of the row that were not keyed; a row never read is no correction."""
+        """Count as errors those sure cards of the row that were not keyed. A row never read is not corrected."""
         sure = self._sure.cards
         spots = [spot for spot in sure if spot[:2] == (event.seat, event.row)]
         wrong = [spot for spot in spots if sure[spot] not in event.cards]

@@ -15,7 +15,7 @@ class UnknownCardError(RulesError, ValueError):
 
 
 class HandError(RulesError, ValueError):
-    """A malformed hand, which cannot be settled; an irregular hand is no error.
+    """A malformed hand, which cannot be settled; an irregular hand is not an error.
 
     `key` is the position: a path into the hand such as ``seats[1].front``.
     """
@@ -39,7 +39,7 @@ class Trouble(NamedTuple):
 class ProfileError(RulesError, ValueError):
     """An invalid rule profile: `troubles` holds all that is wrong with it; the message says the first.
 
-    `file` is its name, empty for a text that is no file.
+    `file` is its name, empty for a text without a file.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def settle_json(obj: object, default_profile: str | None = None) -> Json:
     """Settle one hand given as a JSON object and return the settlement as one.
 
     `default_profile` applies if the hand names none. Raises HandError, whose `key` is the position of the error. An
-    irregular hand is no error: its answer lists what is irregular.
+    irregular hand is not an error: its answer lists what is irregular.
     """
     return settlement_json(settle(*read_hand(obj, default_profile)))
 
@@ -135,7 +135,7 @@ def _require(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a required value. Raises HandError."""
     value = data.get(name)
     # A bool is an int in Python, but true is no number of cents.
-    if type(value) is not kind or (isinstance(value, int) and abs(value) > MOST):
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > LARGEST_NUMBER):
         raise _wrong(data, name, key, wanted)
     return value
 
@@ -145,19 +145,19 @@ def _optional(data: Json, name: str, key: str, kind: type, wanted: str, default:
     value = data.get(name)
     if value is None:
         return default
-    if type(value) is not kind or (isinstance(value, int) and abs(value) > MOST):
+    if type(value) is not kind or (isinstance(value, int) and abs(value) > LARGEST_NUMBER):
         raise _wrong(data, name, key, wanted)
     return value
 
 
-MOST = 10**15
+LARGEST_NUMBER = 10**15
 """The highest number in a hand: 10^13 dollars."""
 
 
 def _wrong(data: Json, name: str, key: str, wanted: str) -> HandError:
     path = _path(key, name)
     value = data.get(name)
-    if type(value) is int and abs(value) > MOST:
+    if type(value) is int and abs(value) > LARGEST_NUMBER:
         return HandError(path, f"{path} has more than 15 digits; give {wanted}")
     found = f"is {_quote(data[name])}" if name in data else "is missing"
     return HandError(path, f"{path} {found}; give {wanted}")

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, get_args, get_type_hints
 
 from firmware.rules.cards import RANKS, SUITS
-from firmware.rules.exchange import MOST
+from firmware.rules.exchange import LARGEST_NUMBER
 from firmware.rules.foul import Fault
 from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, SEATS
 from firmware.rules.irregularities import What
@@ -82,7 +82,10 @@ def _seat_schema() -> Schema:
                 "declares": _or_null(_flag("The seat declared a natural.")),
                 "surrenders": _or_null(_flag("The seat surrendered. It may leave out its rows.")),
                 "acted": _or_null(
-                    _whole("Where the declaration or the surrender stands in the order of these acts.", -MOST)
+                    _whole(
+                        "Where the declaration or the surrender stands in the order of these acts.",
+                        -LARGEST_NUMBER,
+                    )
                 ),
                 "fantasyland": _or_null(_flag("The hand was played in Fantasy Land.")),
                 "fantasyland_cards": _or_null(
@@ -286,7 +289,7 @@ def _seat(description: str = "") -> Schema:
 
 
 def _whole(description: str, least: int) -> Schema:
-    return {"type": "integer", "minimum": least, "maximum": MOST, "description": description}
+    return {"type": "integer", "minimum": least, "maximum": LARGEST_NUMBER, "description": description}
 
 
 def _points(description: str) -> Schema:

@@ -154,7 +154,7 @@ def shown_sentence(name: str, winner: Side, loser: Side, row: int) -> Message:
 def sentence(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
     """Say a line of this kind. `_` makes the sentence of a template and its arguments. Raises KeyError."""
     if row != NO_ROW:
-        return _of_row(_, name, winner, loser, row)
+        return _say_row(_, name, winner, loser, row)
     match name:
         case "two_rows":
             return _("seat %(seat)s wins two of three rows", seat=winner.seat)
@@ -232,7 +232,7 @@ _ROW_WON = tuple(tuple(_gapped(row, is_plural=is_plural) for row in range(3)) fo
 """The parts of a won row's English before, between and after the words of both rows: by `is_plural`, by row."""
 
 
-def _of_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
+def _say_row(_: Say[T], name: str, winner: Side, loser: Side, row: int) -> T:
     hand, place = winner.words(row).full, ROWS[row]
     match name:
         case "row_won":

@@ -2,7 +2,7 @@
 
 A technician names the disks by laying each down (`DisksNamed`). The last such event overrides the configuration, also
 after a restart. Without such an event the configuration applies. A badge is listed by laying it down, too
-(`BadgeListed`). It is no puck, and counts for a limited time after it was laid down.
+(`BadgeListed`). It is not a part of the puck, and counts for a limited time after it was laid down.
 """
 
 import logging

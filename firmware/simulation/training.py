@@ -37,7 +37,7 @@ def command(profile: str, port: int, table_port: int, seed: int | None, data: Pa
     """Train dealers: simulated hands on the real page, each with questions, until it is stopped.
 
     The questions: who fouled, is this a natural, who settles first, how much is paid. When they are answered or
-    skipped, the settlement is shown, with the rule behind each answer. Every screen says that this is no game.
+    skipped, the settlement is shown, with the rule behind each answer. Every screen says that this is not a real game.
     Face-up games are trained with hands that are set already. The hands are never written to a table's record, and
     the other commands refuse a training record.
     """

@@ -35,11 +35,11 @@ def sitters(state: State, house: House) -> list[Sitter]:
             sits_out=seat.player in state.sits_out,
             passes=seat.player in state.passes,
         )
-        for seat in _of_players(house)
+        for seat in _first_seats(house)
     ]
 
 
-def _of_players(house: House) -> list[SeatOpened]:
+def _first_seats(house: House) -> list[SeatOpened]:
     """Return each player's first seat; a player with two configured seats counts once."""
     first: dict[str, SeatOpened] = {}
     for seat in house.seats:
@@ -49,7 +49,7 @@ def _of_players(house: House) -> list[SeatOpened]:
 
 def seats_to_deal(state: State, house: House, stacks: Mapping[str, int | None]) -> tuple[SeatOpened, ...]:
     """Return the seats of the next hand. Raises CommandRefused if no hand can be dealt."""
-    players = {seat.seat: seat for seat in _of_players(house)}
+    players = {seat.seat: seat for seat in _first_seats(house)}
     if not players:
         raise CommandRefused("Nobody sits at this table; seat two players first.")
     found = seating(sitters(state, house), _next_button(state, house), house.unit, house.rules)
@@ -173,7 +173,7 @@ def need_puck(state: State, house: House) -> None:
 def right_buttons(state: State, house: House) -> tuple[int, ...]:
     """Return the seats of the puck that lead to exactly the players who were dealt in."""
     playing = {seat.player for seat in state.seats}
-    sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _of_players(house)}
+    sitting, of = sitters(state, house), {seat.seat: seat.player for seat in _first_seats(house)}
     found = {n: seating(sitting, n, house.unit, house.rules).playing for n in of}
     return tuple(n for n, seats in sorted(found.items()) if {of[seat] for seat in seats} == playing)
 
@@ -202,11 +202,11 @@ def need_right_seats(state: State, house: House) -> None:
 
     The players are fixed when the hand opens; the puck may be moved to another seat afterwards.
     """
-    if state.button is None or len(_of_players(house)) <= house.rules.limits.players:
+    if state.button is None or len(_first_seats(house)) <= house.rules.limits.players:
         return
     found = seating(sitters(state, house), state.button, house.unit, house.rules)
     playing = {seat.player for seat in state.seats}
-    wanted = {seat.player for seat in _of_players(house) if seat.seat in found.playing}
+    wanted = {seat.player for seat in _first_seats(house) if seat.seat in found.playing}
     if wanted != playing:
         raise CommandRefused(
             "With the puck at seat %(seat)s, %(players)s must be dealt in and %(others)s not. "

@@ -95,7 +95,7 @@ class Offers:
     def of(self, *names: str, **fields: Any) -> tuple[Offer, ...]:
         """Return the offers of the named commands whose fields have these values."""
         return tuple(
-            offer for do in names for offer in self._of(do) if fields.items() <= offer.command.items()
+            offer for do in names for offer in self._offers_of(do) if fields.items() <= offer.command.items()
         )
 
     def first(self, do: str, **fields: Any) -> Offer | None:
@@ -149,7 +149,7 @@ class Offers:
         seats = right_buttons(self._at.state, self._at.house) if self._at else ()
         return tuple(offer for offer in self.of("key_button") if offer.command["seat"] in seats)
 
-    def _of(self, do: str) -> tuple[Offer, ...]:
+    def _offers_of(self, do: str) -> tuple[Offer, ...]:
         if do not in self._tried:
             assert do in COMMANDS, do
             tried = (_try(self._at, offer) for offer in self._candidates.get(do, ()) if self._at)

@@ -42,7 +42,7 @@ MOST_RESTORES: Final = 5
 
 @dataclass(frozen=True)
 class UplinkStatus:
-    """How far the pit has heard of this table, for people. `trouble` says why it is no further.
+    """How much of this table's record the pit has, for people. `trouble` says why it does not have more.
 
     `at`: when the pit answered last, on the uplink's clock; 0 if it never did.
     """

@@ -11,7 +11,7 @@ from typing import Any, Final
 from firmware.messages import Message, Text
 from firmware.pulse import FRESH_S, PulseCheck, read_pulse
 
-MOST: Final = 16_000
+MOST_BYTES: Final = 16_000
 """Characters of the verdicts; more are not sent: the pit refuses a longer health, and with it the rows (`wire`)."""
 OK: Final = "ok"
 
@@ -19,8 +19,8 @@ OK: Final = "ok"
 def table_health(path: Path, now_s: float) -> dict[str, Any]:
     """Return what the pulse file says at a time of the monotonic clock.
 
-    `table_s`: seconds since the table process answered, None if there is no pulse; `row`: its last row then. `checks`
-    are those that are not well, `well` the figures of the others; neither where the process has not said.
+    `table_s`: seconds since the table process answered, None if there is no pulse; `row`: its last row then. `checks`:
+    the checks that found something; `well`: the figures of the others. Neither is there if the process has not told it.
     """
     pulse = read_pulse(path)
     if pulse is None:
@@ -32,7 +32,7 @@ def table_health(path: Path, now_s: float) -> dict[str, Any]:
         "checks": [_to_send(one) for one in pulse.checks if one.verdict != OK],
         "well": {one.name: one.figure for one in pulse.checks if one.verdict == OK},
     }
-    return found | verdicts if len(json.dumps(verdicts)) <= MOST else found
+    return found | verdicts if len(json.dumps(verdicts)) <= MOST_BYTES else found
 
 
 def answers(health: Mapping[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from pit.errors import DatabaseError
 from pit.log import epochs
 from pit.log.cosigned import Cosignatures, HeldCheckpoint
 from pit.log.epochs import Epoch, NewestFile
-from pit.log.heads import MOST, HeadCheck, SignedHead, new_heads, store_marks
+from pit.log.heads import MOST_NEW_HEADS, HeadCheck, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS
 from pit.log.tree import Trees
 from pit.store.background import BackgroundThread
@@ -134,7 +134,7 @@ class Keeper:
                 )
             self._read_to = newest.epoch, newest.checkpoint.size
         self.newest = newest
-        if rows >= MOST:
+        if rows >= MOST_NEW_HEADS:
             return 0.0
         return self.every_s if is_mine and leads else FOLLOWS_S
 
@@ -147,7 +147,7 @@ class Keeper:
         size = newest.checkpoint.size
         epoch, first = self._read_to
         if epoch != newest.epoch:
-            first = max(0, size - MOST)
+            first = max(0, size - MOST_NEW_HEADS)
         return connection.execute(
             "SELECT record_id, seq, number FROM leaf WHERE epoch = %s AND number >= %s AND number < %s"
             " AND record_id IS NOT NULL ORDER BY number",

@@ -98,8 +98,8 @@ class _Scrape(Collector):
             "When the last backup was begun; 0: never",
             made.at if made else 0,
         )
-        yield from _of_copies(slots)
-        yield _of_certificates(ends(self._database, self._certificate))
+        yield from _copy_metrics(slots)
+        yield _certificate_metric(ends(self._database, self._certificate))
         yield GaugeMetricFamily("feltwatch_pit_log_size", "Signed heads in the log's epoch", log.size)
         yield GaugeMetricFamily(
             "feltwatch_pit_log_epoch", "More than 1: the database was set back", log.epoch
@@ -119,11 +119,11 @@ class _Scrape(Collector):
             "Tables that sign with a key that nobody has accepted",
             sum(bool(one.other) for one in keys),
         )
-        yield from _of_channels(channels)
-        yield from _of_tables(rows, self._now_ms())
+        yield from _channel_metrics(channels)
+        yield from _table_metrics(rows, self._now_ms())
 
 
-def _of_channels(channels: Channels) -> Iterator[Metric]:
+def _channel_metrics(channels: Channels) -> Iterator[Metric]:
     """Yield how each channel's release is."""
     gauges: tuple[tuple[str, str, Callable[[Channel], float]], ...] = (
         (
@@ -142,7 +142,7 @@ def _of_channels(channels: Channels) -> Iterator[Metric]:
         yield family
 
 
-def _of_certificates(found: tuple[End, ...]) -> Metric:
+def _certificate_metric(found: tuple[End, ...]) -> Metric:
     """Return when the pit's own certificates end."""
     end = GaugeMetricFamily(
         "feltwatch_pit_certificate_end_time_seconds", "When a certificate ends", labels=["certificate"]
@@ -152,7 +152,7 @@ def _of_certificates(found: tuple[End, ...]) -> Metric:
     return end
 
 
-def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
+def _copy_metrics(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
     active = GaugeMetricFamily(
         "feltwatch_pit_slot_active", "1 while who copies the database is there", labels=["slot"]
     )
@@ -165,7 +165,7 @@ def _of_copies(slots: list[tuple[Any, ...]]) -> Iterator[Metric]:
     yield from (active, lost)
 
 
-def _of_tables(rows: list[dict[str, Any]], now_ms: int) -> Iterator[Metric]:
+def _table_metrics(rows: list[dict[str, Any]], now_ms: int) -> Iterator[Metric]:
     families = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in (*_GAUGES, *_FRESH)]
     ages = [GaugeMetricFamily(name, says, labels=["table"]) for name, says in _AGES]
     release = GaugeMetricFamily("feltwatch_pit_release", "The table's release", labels=["table", "release"])

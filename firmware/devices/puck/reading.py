@@ -98,8 +98,9 @@ _TAG = re.compile(r"(?:[0-9A-F]{2}){4,10}")
 class Disks:
     """The house's disks: the tag ids, in hex, that count as DEALER and as ACTION.
 
-    Several ids per disk are its spares; without a dealer disk no seat is ever reported. `badges`: tags of persons; an
-    id that is a disk's is no badge. Ids may contain colons, blanks and lower-case letters. Raises DeviceSettings.
+    Several ids per disk are its spares; without a dealer disk no seat is ever reported. `badges`: people's tags; an
+    id that belongs to a disk is never a badge. Ids may contain colons, blanks and lower-case letters.
+    Raises DeviceSettings.
     """
 
     dealer: frozenset[str] = frozenset()

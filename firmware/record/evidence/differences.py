@@ -27,10 +27,10 @@ class Difference:
 def differences(source: Path, data: Path, key_folder: Path | None) -> tuple[Difference, ...]:
     """Compare a backup with the record in `data` and with the note in the key's folder. Raises JournalError."""
     backup, present = JournalReader(source), JournalReader(data)
-    return (*_of_itself(backup), *_to_note(backup, key_folder), *_to_present(backup, present))
+    return (*_check_itself(backup), *_to_note(backup, key_folder), *_to_present(backup, present))
 
 
-def _of_itself(backup: JournalReader) -> Iterator[Difference]:
+def _check_itself(backup: JournalReader) -> Iterator[Difference]:
     with backup.opened() as db:
         there = presence(db) if db else None
     if there is not None and there.unsigned:

@@ -177,7 +177,7 @@ def entries(db: sqlite3.Connection, where: str, values: tuple[int | str, ...]) -
 
 
 def since_last_opened(db: sqlite3.Connection) -> list[Entry]:
-    """Return the rows from the last opened hand on. Reads backwards from the end, so the record's length is no cost."""
+    """Return the rows from the last opened hand on. Reads backwards from the end: a long record costs no time."""
     rows: list[Entry] = []
     for row in db.execute(f"SELECT {COLUMNS} FROM journal ORDER BY seq DESC"):
         rows.append(Entry(*row))

@@ -79,8 +79,8 @@ def parse_profile(text: str, file: str = "") -> Profile:
 def recorded_profile(text: bytes, options: Mapping[str, object] | None = None) -> Profile:
     """Return the profile of a record's text, with the options that the record sets.
 
-    Raises ProfileError for a text that is no profile. Only values are checked: a hand is settled by the rules that it
-    was played under, also where a later release would refuse them.
+    Raises ProfileError for a text that is not a profile. Only values are checked: a hand is settled by the rules that
+    it was played under, also where a later release would refuse them.
     """
     try:
         written = _read(text.decode(), "", None, ())[0]

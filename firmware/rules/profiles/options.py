@@ -23,16 +23,19 @@ from firmware.rules.words import ROW_NAMES, SUITS, points_of
 METADATA = "option"
 """The key of a field's metadata that holds its kind."""
 
-MOST = 1_000_000_000
+LARGEST_NUMBER = 1_000_000_000
 """The highest number of an option: far above any house's, and sums of it can still be written."""
 
 
 def is_whole(value: object, least: int = 0) -> bool:
-    """Return whether a value is a whole number of at least `least`. Raises NotAllowedError for one above `MOST`."""
+    """Return whether a value is a whole number of at least `least`.
+
+    Raises NotAllowedError for one above `LARGEST_NUMBER`.
+    """
     if not isinstance(value, int) or isinstance(value, bool):
         return False
-    if value > MOST:
-        raise NotAllowedError("no number may be higher than %(most)s", most=MOST)
+    if value > LARGEST_NUMBER:
+        raise NotAllowedError("no number may be higher than %(most)s", most=LARGEST_NUMBER)
     return value >= least
 
 

@@ -106,7 +106,7 @@ class Profile:
 
     @cached_property
     def low_floor(self) -> int:
-        """The lowest strength of a lowball middle that is no foul; 0 where any is none."""
+        """The lowest strength that a lowball middle needs not to be a foul; 0 where every strength will do."""
         lowest = self.foul.low_middle
         return 0 if lowest == "any" else self.scale.at_least(LOWS[self.hands.middle], RANKS.index(lowest))
 

@@ -113,7 +113,7 @@ class CameraBench:
                 return self._calibrate_felt(job, show)
             case "lens_begin":
                 self._views = []
-                return JobDone(job.number, self._of_views()), None
+                return JobDone(job.number, self._sum_up_views()), None
             case "lens_view":
                 return self._lens_view(job), None
             case "lens_commit":
@@ -218,9 +218,9 @@ class CameraBench:
             self._views = [*self._views, view][-MOST_VIEWS:]
         outline = [] if view is None else np.round((view.outline + 0.5) / factor - 0.5, 1).tolist()
         shown = {"shown": [small.shape[1], small.shape[0]], "outline": outline, "why": why}
-        return JobDone(job.number, {**self._of_views(), **shown}, picture=jpeg(small))
+        return JobDone(job.number, {**self._sum_up_views(), **shown}, picture=jpeg(small))
 
-    def _of_views(self) -> dict[str, Any]:
+    def _sum_up_views(self) -> dict[str, Any]:
         """Return a summary of the views: their number, the cells they cover, how well they agree."""
         across, down = reach(self._views)
         error = fit_lens(self._views).error_px if len(self._views) >= MIN_VIEWS else None

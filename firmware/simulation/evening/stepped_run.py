@@ -78,7 +78,7 @@ class SteppedRun:
                 played(steps)
             if over and state.hand >= hands:
                 break
-            self._guard(state, self._of(state))
+            self._guard(state, self._current_hand(state))
             self._do(self._policy.next(state), state)
             if state.phase is Phase.PLACING:
                 self._table.pass_time(0.5)
@@ -157,7 +157,7 @@ class SteppedRun:
 
     # ---- the hand ----
 
-    def _of(self, state: State) -> Hand:
+    def _current_hand(self, state: State) -> Hand:
         """Return the current hand; tell the auditor what was dealt when it is first seen."""
         hand = self._policy.of(state)
         if hand.number != self._number:

@@ -53,7 +53,7 @@ class LiveRun:
     """Has the simulated dealer play until stopped; a `Workplace`.
 
     `pace`: the speed relative to a person's; None: no pauses at all. `among_people`: people may pull cables and press
-    buttons, so that a table that makes no progress is no error.
+    buttons, so a table that makes no progress is not an error.
     """
 
     is_page_gone = False

@@ -58,7 +58,7 @@ def profile_of(data: bytes) -> tuple[str, str]:
 def deck_of(data: bytes, model: str) -> tuple[str, str]:
     """Return the name of an enrolled deck, and the card reader's model that it was learnt with.
 
-    Raises CommandRefused for a file that is no deck, or of another model than `model`; "" fits any.
+    Raises CommandRefused for a file that is not a deck, or whose model is not `model`; "" accepts any.
     """
     try:
         values = json.loads(data.decode())  # the reader takes UTF-8 alone, without a mark at its beginning

@@ -14,7 +14,7 @@ from jsonschema_rs import meta, validator_for
 
 from firmware.cli.main import main
 from firmware.rules import Hand, HandError, cards_text, load_profile, profile_names, read_hand, settle_json
-from firmware.rules.exchange import MOST
+from firmware.rules.exchange import LARGEST_NUMBER
 from firmware.rules.exchange_schema import input_schema, output_schema
 from firmware.rules.words import ROW_NAMES
 from tests.firmware.rules.random_settlements import hand as random_hand
@@ -102,7 +102,7 @@ def test_every_damaged_hand_that_is_read_fits() -> None:
         SURRENDERED,
         seat_with(front="Ac Kh ??", player=None, stack=None, acted=-2, declares=False),
         seat_with(front="", middle=" 10h  Th "),
-        {**GOOD, "options": {"scoring.scoop": 3}, "unit": MOST},
+        {**GOOD, "options": {"scoring.scoop": 3}, "unit": LARGEST_NUMBER},
     ],
 )
 def test_what_is_read_fits_and_so_does_its_answer(hand: Json) -> None:
@@ -120,7 +120,7 @@ def test_what_is_read_fits_and_so_does_its_answer(hand: Json) -> None:
         {**GOOD, "button": True},
         {**GOOD, "button": "one"},
         {**GOOD, "unit": 0},
-        {**GOOD, "unit": MOST + 1},
+        {**GOOD, "unit": LARGEST_NUMBER + 1},
         {**GOOD, "unit": 1.5},
         {**GOOD, "seats": GOOD["seats"][:1]},
         {**GOOD, "seats": [*GOOD["seats"], *GOOD["seats"], *GOOD["seats"]]},
