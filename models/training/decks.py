@@ -413,6 +413,20 @@ def _draw_shapes(rng: random.Random, field: Image) -> None:
 Deck = PictureDeck | RandomDeck
 
 
+class Maker:
+    """What makes pictures to train on without end, the same ones for the same seed: chance, and decks to draw on."""
+
+    def __init__(self, seed: int, pool: int) -> None:
+        self.rng, self._noise = random.Random(seed), np.random.default_rng(seed)
+        self._art, self._own = art_decks(), own_decks()
+        self._random_decks = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+
+    def _renew(self, share: float) -> None:
+        """Replace one of the random decks by a new one, in this share of the calls."""
+        if self.rng.random() < share:
+            self._random_decks[self.rng.randrange(len(self._random_decks))] = RandomDeck(self.rng, self._art)
+
+
 def card_back(rng: random.Random) -> Image:
     """Draw a card back with a white border and two random layers of a lattice, dots or ovals."""
     picture = np.full((HEIGHT, WIDTH, 3), 245, np.uint8)

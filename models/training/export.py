@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -70,14 +70,17 @@ def write_cut_reader(
     size: tuple[int, int],
     input_text: str,
     output_text: str,
-    trained: Mapping[str, object],
+    command: str,
+    photographs: Sequence[str],
 ) -> Path:
     """Write a network that reads cuts, uint8 (n, *size, 3), with its manifest; return its path.
 
-    `input_text` and `output_text` say what goes in and comes out, each after its name and a colon.
+    `input_text` and `output_text` say what goes in and comes out, each after its name and a colon; `command` and
+    `photographs` what the network was trained with.
     """
     axes = {text.partition(":")[0]: {0: "n"} for text in (input_text, output_text)}
     write_graph(net, torch.zeros(2, *size, 3, dtype=torch.uint8), path, axes)
+    trained = {"command": command, "photographs": photographs}
     says = {"input": input_text, "output": output_text, "parameters": parameters(net), "trained": trained}
     write_manifest(path, says)
     return path

@@ -8,15 +8,13 @@ may cover is hidden in training, too; it learns to say nothing then. Minutes on 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,17 +24,15 @@ from models.training.decks import (
     WIDTH,
     Deck,
     IndexBox,
-    RandomDeck,
-    art_decks,
+    Maker,
     card_back,
     decks_of_photographs,
-    own_decks,
 )
 from models.training.export import write_cut_reader
 from models.training.net import Separable, conv
 from models.training.photo import photograph
 from models.training.photographs import has
-from models.training.train import begin_on_one_core, optimiser_of, set_rate
+from models.training.train import begin_on_one_core, train_on_cuts
 from vision.base.arrays import Image
 from vision.reading.cards import SUITS
 from vision.reading.pips import COUNTS, HIDDEN, SIZE
@@ -48,10 +44,12 @@ _POOL, _FRESH = 40, 0.02
 """How many random decks are in use, and how often one of them is replaced by a new one."""
 _KEPT = 4000
 """How many faces, made small, are kept to be laid again."""
+_PARTS = (slice(len(COUNTS)), slice(len(COUNTS), None))
+"""The counts and the suits in what the network says."""
 
 
 class PipNet(nn.Module):
-    """About 100,000 parameters: a card, float32 (batch, 3, 88, 64) in 0…1, to 11 counts and 4 suits."""
+    """About 100,000 parameters: a card to 11 counts and 4 suits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,46 +68,24 @@ class PipNet(nn.Module):
             nn.Linear(64, len(COUNTS) + len(SUITS)),
         )
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the logits."""
-        out: Tensor = self.last(self.body(x).flatten(1))
-        return out
-
-
-class CutInput(nn.Module):
-    """The network with its input as the reader cuts it out: uint8 (n, 88, 64, 3), BGR."""
-
-    def __init__(self, net: PipNet) -> None:
-        super().__init__()
-        self.net = net
-
     def forward(self, cards: Tensor) -> Tensor:
-        """Return the log-probabilities, counts and then suits."""
-        out = self.net(cards.permute(0, 3, 1, 2).float() / 255)
-        counts, suits = out[:, : len(COUNTS)], out[:, len(COUNTS) :]
-        return torch.cat([functional.log_softmax(counts, 1), functional.log_softmax(suits, 1)], 1)
+        """Return log-probabilities, counts and then suits, for cards as the reader cuts them: uint8 (n, 88, 64, 3)."""
+        out = self.last(self.body(cards.permute(0, 3, 1, 2).float() / 255).flatten(1))
+        return torch.cat([functional.log_softmax(out[:, part], 1) for part in _PARTS], 1)
 
 
-class CardMaker:
-    """Makes cards as the reader cuts them out, without end, the same ones for the same seed."""
+class CardMaker(Maker):
+    """Makes cards as the reader cuts them out."""
 
     def __init__(self, seed: int, data: Path | None, pool: int = _POOL) -> None:
-        self.rng = random.Random(seed)
-        self._noise = np.random.default_rng(seed)
-        self._art = art_decks()
-        self._real_decks: list[Deck] = [
-            *self._art,
-            *own_decks(),
-            *(decks_of_photographs(data) if data else []),
-        ]
-        self._random_decks = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+        super().__init__(seed, pool)
+        self._real_decks = [*self._art, *self._own, *(decks_of_photographs(data) if data else [])]
         self._faces: dict[tuple[int, str], tuple[Image, IndexBox]] = {}
         self._backs = [_small(card_back(self.rng)) for _ in range(8)]
 
     def _face(self, code: str) -> tuple[Image, IndexBox]:
         rng = self.rng
-        if rng.random() < _FRESH:
-            self._random_decks[rng.randrange(len(self._random_decks))] = RandomDeck(rng, self._art)
+        self._renew(_FRESH)
         decks: Sequence[Deck] = self._real_decks if rng.random() < 0.35 else self._random_decks
         deck = rng.choice(decks)
         key = id(deck), code
@@ -181,17 +157,11 @@ def _small(face: Image) -> Image:
     )
 
 
-def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
-    """Train batch by batch, and export; return the network's file."""
-    begin_on_one_core(seed)
-    maker, console = CardMaker(seed, data), Console(stderr=True)
-    net = PipNet().to(memory_format=torch.channels_last)
-    optimiser = optimiser_of(net)
+def _batches(maker: CardMaker, count: int) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.int64]]]:
+    """Yield batches of cards with their counts and suits; most are shown again, as they are, mirrored or turned."""
     kept: list[tuple[NDArray[np.uint8], NDArray[np.int64]]] = []
-    shares = [0.5, 0.5]  # running shares of right counts and of right suits
-    for step in range(cards // BATCH):
-        set_rate(optimiser, step * BATCH / cards, step / 100)
-        if len(kept) > 50 and step % 3:  # batches are shown again, now and then mirrored or upside down
+    for step in range(count):
+        if len(kept) > 50 and step % 3:
             pictures, truth = kept[maker.rng.randrange(len(kept))]
             rows_step, columns_step = (maker.rng.choice((1, -1)) for _ in range(2))
             pictures = np.ascontiguousarray(pictures[:, ::rows_step, ::columns_step])
@@ -199,30 +169,20 @@ def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
             made = [maker.card() for _ in range(BATCH)]
             pictures, truth = np.stack([m[0] for m in made]), np.array([m[1:] for m in made])
             kept = [*kept[-400:], (pictures, truth)]
-        x = torch.from_numpy(pictures).permute(0, 3, 1, 2).float() / 255
-        y = torch.from_numpy(truth)
-        net.train()
-        logits = net(x.contiguous(memory_format=torch.channels_last))
-        counts, suits = logits[:, : len(COUNTS)], logits[:, len(COUNTS) :]
-        loss = functional.cross_entropy(counts, y[:, 0]) + functional.cross_entropy(suits, y[:, 1])
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
-        for k, part in enumerate((counts, suits)):
-            shares[k] = 0.98 * shares[k] + 0.02 * float((part.argmax(1) == y[:, k]).float().mean())
-        if step % 50 == 0:
-            console.print(f"{step * BATCH:,} cards: count {shares[0]:.3f}, suit {shares[1]:.3f} right")
-    return export(net.eval(), cards, seed, data, out)
+        yield pictures, truth
 
 
-def export(net: PipNet, cards: int, seed: int, data: Path | None, out: Path) -> Path:
-    """Write `pips.onnx` and its manifest."""
-    trained = {
-        "command": f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
-        "photographs": [name for name in _PHOTOGRAPHS if has(data, name)],
-    }
-    input_text = (
-        f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}"
+def train(data: Path | None, cards: int, seed: int, out: Path) -> Path:
+    """Train batch by batch, and write `pips.onnx` with its manifest; return the network's file."""
+    begin_on_one_core(seed)
+    maker, net = CardMaker(seed, data), PipNet().to(memory_format=torch.channels_last)
+    train_on_cuts(net, _batches(maker, cards // BATCH), cards / BATCH, _PARTS)
+    return write_cut_reader(
+        net,
+        out / "pips.onnx",
+        SIZE[::-1],
+        f"cards: uint8 (n, {SIZE[1]}, {SIZE[0]}, 3), BGR, upright at 1 px/mm, what is hidden {HIDDEN}",
+        f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits",
+        f"python -m models.training pips --cards {cards} --seed {seed} --data DATA",
+        [name for name in _PHOTOGRAPHS if has(data, name)],
     )
-    output_text = f"names: log-probabilities of {len(COUNTS)} counts ({' '.join(COUNTS)}) and 4 suits"
-    return write_cut_reader(CutInput(net), out / "pips.onnx", SIZE[::-1], input_text, output_text, trained)

@@ -21,11 +21,9 @@ from models.training.decks import (
     WIDTH,
     Deck,
     IndexBox,
-    RandomDeck,
-    art_decks,
+    Maker,
     card_back,
     decks_of_photographs,
-    own_decks,
 )
 from models.training.grounds import cut_ground, draw_ground, grounds_of_photographs
 from models.training.photo import photograph
@@ -68,18 +66,14 @@ class _Index:
     size: float
 
 
-class SceneMaker:
-    """Makes scenes without end, the same ones for the same seed."""
+class SceneMaker(Maker):
+    """Makes scenes."""
 
     def __init__(self, seed: int, data: Path | None, pool: int = 24) -> None:
         """Load the decks and grounds; `data` is the folder of photographs, None to go without."""
-        self.rng = random.Random(seed)
-        self._noise = np.random.default_rng(seed)
-        self._art = art_decks()
-        self._own = own_decks()
+        super().__init__(seed, pool)
         self._real = decks_of_photographs(data) if data else []
         self._grounds = grounds_of_photographs(data) if data else []
-        self._pool = [RandomDeck(self.rng, self._art) for _ in range(pool)]
         self._backs = [card_back(self.rng) for _ in range(16)]
 
     def _deck(self) -> Deck:
@@ -90,9 +84,8 @@ class SceneMaker:
             return rng.choice(self._art)
         if share < 0.36:
             return rng.choice(self._own)
-        if rng.random() < 0.08:
-            self._pool[rng.randrange(len(self._pool))] = RandomDeck(rng, self._art)
-        return rng.choice(self._pool)
+        self._renew(0.08)
+        return rng.choice(self._random_decks)
 
     def scene(self, size: int = 160) -> tuple[Image, NDArray[np.float32]]:
         """Return one photographed square of `size` px (BGR) and its corners (n × 8)."""

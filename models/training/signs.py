@@ -14,9 +14,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from rich.console import Console
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -26,18 +24,17 @@ from models.training.decks import (
     PX_PER_MM,
     WIDTH,
     Deck,
+    Maker,
     PictureDeck,
     RandomDeck,
-    art_decks,
     find_index,
-    own_decks,
 )
 from models.training.export import write_cut_reader
 from models.training.net import Separable, conv
 from models.training.photo import Plane
 from models.training.photographs import TRAINED_ON, has
 from models.training.real_decks import DECKS, cut_deck
-from models.training.train import begin_on_one_core, optimiser_of, set_rate
+from models.training.train import begin_on_one_core, train_on_cuts
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
 from vision.reading.cards import SUITS
@@ -73,22 +70,19 @@ class SignNet(nn.Module):
         return functional.log_softmax(self.layers(cuts.permute(0, 3, 1, 2).float() / 255), 1)
 
 
-class CutMaker:
-    """Makes cuts of signs as the reader makes them, without end, the same ones for the same seed."""
+class CutMaker(Maker):
+    """Makes cuts of signs as the reader makes them."""
 
     def __init__(self, seed: int, data: Path | None, pool: int = _POOL) -> None:
-        self.rng, self._noise = random.Random(seed), np.random.default_rng(seed)
-        self._art = art_decks()
-        self._real_decks: list[Deck] = [*self._art, *own_decks(), *(_photographed(data) if data else ())]
-        self._random_decks = [RandomDeck(self.rng, self._art) for _ in range(pool)]
+        super().__init__(seed, pool)
+        self._real_decks = [*self._art, *self._own, *(_photographed(data) if data else ())]
 
     def cut(self) -> tuple[Image, int]:
         """Return a cut and its suit, or that it shows none."""
         rng = self.rng
-        if rng.random() < _FRESH:
-            self._random_decks[rng.randrange(len(self._random_decks))] = RandomDeck(rng, self._art)
+        self._renew(_FRESH)
         while True:
-            deck = rng.choice(self._real_decks if rng.random() < 0.45 else self._random_decks)
+            deck: Deck = rng.choice(self._real_decks if rng.random() < 0.45 else self._random_decks)
             code = rng.choice("AA23456789TJJQQKK") + rng.choice(SUITS)
             if code not in deck.codes:
                 continue
@@ -255,32 +249,19 @@ def make(data: Path | None, cuts: int, seed: int) -> tuple[NDArray[np.uint8], ND
 
 
 def train(data: Path | None, cuts: int, seed: int, out: Path) -> Path:
-    """Make cuts, learn them in some rounds, and export; return the network's file."""
+    """Make cuts, learn them in some rounds, and write `signs.onnx` with its manifest; return the network's file."""
     begin_on_one_core(seed)
     pictures, suits = make(data, cuts, seed)
-    net, order, console = SignNet().train(), np.random.default_rng(seed), Console(stderr=True)
-    optimiser, steps = optimiser_of(net), len(suits) // _BATCH
-    for step in range(_ROUNDS * steps):
-        if step % steps == 0:
-            rows = order.permutation(len(suits))
-        some = rows[step % steps * _BATCH :][:_BATCH]
-        set_rate(optimiser, step / (_ROUNDS * steps), step / 100)
-        said = net(torch.from_numpy(pictures[some]))
-        loss = functional.nll_loss(said, torch.from_numpy(suits[some]))
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        optimiser.step()
-        if step % 200 == 0:
-            console.print(f"{step:,} of {_ROUNDS * steps:,} steps: loss {float(loss):.3f}")
-    return export(net, cuts, seed, data, out)
-
-
-def export(net: SignNet, cuts: int, seed: int, data: Path | None, out: Path) -> Path:
-    """Write `signs.onnx` and its manifest."""
-    trained = {
-        "command": f"python -m models.training signs --cuts {cuts} --seed {seed} --data DATA",
-        "photographs": [name for name in TRAINED_ON if has(data, name)],
-    }
-    taken = f"cuts: uint8 (n, {SIDE_PX}, {SIDE_PX}, 3), BGR, upright, what is seen of an index hidden"
-    given = "suits: log-probabilities of clubs, diamonds, hearts, spades and of no sign"
-    return write_cut_reader(net, out / "signs.onnx", (SIDE_PX, SIDE_PX), taken, given, trained)
+    net, order, count = SignNet(), np.random.default_rng(seed), len(suits) // _BATCH
+    rows = (order.permutation(len(suits))[: count * _BATCH].reshape(-1, _BATCH) for _ in range(_ROUNDS))
+    batches = ((pictures[some], suits[some, None]) for each in rows for some in each)
+    train_on_cuts(net, batches, _ROUNDS * count, [slice(None)])
+    return write_cut_reader(
+        net,
+        out / "signs.onnx",
+        (SIDE_PX, SIDE_PX),
+        f"cuts: uint8 (n, {SIDE_PX}, {SIDE_PX}, 3), BGR, upright, what is seen of an index hidden",
+        "suits: log-probabilities of clubs, diamonds, hearts, spades and of no sign",
+        f"python -m models.training signs --cuts {cuts} --seed {seed} --data DATA",
+        [name for name in TRAINED_ON if has(data, name)],
+    )

@@ -13,6 +13,7 @@ import os
 import queue
 import random
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,10 @@ from typing import Any
 import cv2
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from torch.nn import functional
 
 from models.training.export import export
 from models.training.loss import loss, targets
@@ -93,6 +97,31 @@ def set_rate(optimiser: torch.optim.Optimizer, share: float, warm: float) -> Non
     """Set the learning rate: up while `warm` rises to 1, then half a cosine down over the `share` of the training."""
     for group in optimiser.param_groups:
         group["lr"] = PEAK_RATE * min(1.0, warm) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, share))) + 1e-5
+
+
+def train_on_cuts(
+    net: torch.nn.Module,
+    batches: Iterable[tuple[NDArray[np.uint8], NDArray[np.int64]]],
+    steps: float,
+    parts: Sequence[slice],
+) -> None:
+    """Train a network that gives log-probabilities for cuts, in so many steps: one a batch.
+
+    A batch is its cuts and their classes, a column for each of the `parts` of what the network says.
+    """
+    optimiser, console, shares = optimiser_of(net.train()), Console(stderr=True), np.full(len(parts), 0.5)
+    for step, (cuts, classes) in enumerate(batches):
+        set_rate(optimiser, step / steps, step / 100)
+        said, truth = net(torch.from_numpy(cuts)), torch.from_numpy(classes)
+        pairs = [(said[:, part], truth[:, k]) for k, part in enumerate(parts)]
+        error = sum(functional.nll_loss(*pair) for pair in pairs)
+        optimiser.zero_grad(set_to_none=True)
+        error.backward()
+        optimiser.step()
+        right = [float((names.argmax(1) == true).float().mean()) for names, true in pairs]
+        shares = 0.98 * shares + 0.02 * np.array(right)
+        if step % 50 == 0:
+            console.print(f"{step:,} of {steps:,.0f} steps: loss {error.item():.3f}, right {shares.round(3)}")
 
 
 class Trainer:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from models.training import scene
+from models.training import decks, scene
 from models.training.samples import SIZE_PX, Sample, real_crops, store_real_crops, turn
 from models.training.scene import CORNER_FIELDS, SceneMaker
 from vision.reading.cards import RANKS, SUITS
@@ -19,7 +19,7 @@ SCENES = 40
 def maker(seed: int, pool: int = 3) -> SceneMaker:
     """A maker that does with drawn decks, as on a machine that has fetched no art."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scene, "art_decks", list)
+        patch.setattr(decks, "art_decks", list)
         return SceneMaker(seed, None, pool)
 
 
