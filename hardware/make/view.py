@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hardware.make.finding import Finding, least, most
 from hardware.make.frame import Frame
 from hardware.make.tables import fill
-from vision.felt.optics import BUILD, FINE_PX_PER_MM, MIN_LUX, WELL_PX_PER_MM, CameraModel
+from vision.felt.optics import CLOTH_MM, FINE_PX_PER_MM, MIN_LUX, MOUNTING_MM, WELL_PX_PER_MM, CameraModel
 
 FIELD_DEG: Final = 1.0
 """How far a listed field of view may differ from the lens's own before each camera has to be measured."""
@@ -44,7 +44,7 @@ def worst_px_per_mm(frame: Frame) -> float:
 
     A barrel of k at the picture's corner takes 3k · (r/c)² of the scale at r (the slope of r · (1 - k · (r/c)²)).
     """
-    camera, high = frame.camera, frame.camera_mm[2] + BUILD.mounting_mm
+    camera, high = frame.camera, frame.camera_mm[2] + MOUNTING_MM
     fine = camera.worst_px_per_mm(high, frame.layout) * (1 - camera.focal_tolerance)
     corner = np.abs(_zone_points(frame) - frame.middle).max(axis=0)
     picture = math.hypot(camera.width_px / 2, camera.height_px / 2)
@@ -57,9 +57,9 @@ def field_holds(frame: Frame) -> list[Finding]:
     camera, z = frame.camera, frame.camera_mm[2]
     lowest, highest = camera.window_mm(frame.layout)
     lowest *= 1 + frame.measures["lens"]["pincushion"]
-    low, high = z - BUILD.mounting_mm, z + BUILD.mounting_mm
+    low, high = z - MOUNTING_MM, z + MOUNTING_MM
     where, window = (
-        f"{camera.name} at {z:.0f} ± {BUILD.mounting_mm:.0f} mm",
+        f"{camera.name} at {z:.0f} ± {MOUNTING_MM:.0f} mm",
         f"{lowest:.0f} to {highest:.0f} mm",
     )
     seen, fine = lowest <= low and high <= highest, worst_px_per_mm(frame)
@@ -143,7 +143,7 @@ def glare_mm(frame: Frame, tilt_deg: float = TILT_DEG) -> float:
 
     The felt and the lens are as far beside their places, towards opposite sides, as the build's tolerances allow.
     """
-    clear, cloth, lens = math.inf, BUILD.cloth_mm, BUILD.mounting_mm
+    clear, cloth, lens = math.inf, CLOTH_MM, MOUNTING_MM
     for (x, y, z), side, up in itertools.product(frame.lamps_mm, (-1, 1), (-lens, lens)):
         seen = mirror_points(frame, z, tilt_deg, side * cloth, (-side * lens, up))
         beside = np.abs(seen - (x, y)) - (frame.sizes["lamp_long_mm"] / 2, frame.sizes["lamp_wide_mm"] / 2)

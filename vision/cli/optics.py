@@ -58,31 +58,36 @@ def command(
         mains_hz=int(mains),
         iso=iso,
     )
-    click.echo(json.dumps(seen.to_json()) if is_json else _text(seen, felt, iso))
+    click.echo(json.dumps(seen.to_json()) if is_json else _text(seen, iso))
     if seen.grade is Grade.NO:
         raise click.exceptions.Exit(1)
 
 
-def _text(seen: Sight, felt: TableLayout, iso: int) -> str:
-    wide, high = (side / 1000 for side in seen.area_mm)
-    near, far = (side / 1000 for side in seen.depth_mm)
+def _text(seen: Sight, iso: int) -> str:
+    figures, felt = seen.to_json(), seen.layout
+    wide, high = (side / 1000 for side in seen.camera.area_mm(seen.height_mm))
+    near, far = (side / 1000 for side in seen.camera.depth_mm(seen.height_mm))
+    low, most = (end / 1000 for end in seen.camera.window_mm(felt))
     rows = [
         ("camera", f"{seen.camera.name} at {seen.height_mm / 1000:g} m"),
         (
             "covers",
             f"{wide:.2f} × {high:.2f} m; the felt is {felt.width_mm / 1000:g} × {felt.height_mm / 1000:g} m",
         ),
-        ("lowest height", f"{seen.lowest_mm / 1000:.2f} m, where the felt just fills the picture"),
+        (
+            "lowest height",
+            f"{figures['lowest_height_mm'] / 1000:.2f} m, where the felt just fills the picture",
+        ),
         (
             "hang it at",
-            f"{seen.window_mm[0] / 1000:.2f} to {seen.window_mm[1] / 1000:.2f} m, with every tolerance at once",
-        )
-        if seen.window_mm[0] <= seen.window_mm[1]
-        else ("hang it at", "no height holds every tolerance"),
-        ("resolution", f"{seen.px_per_mm:.2f} px/mm"),
-        ("a card", f"{seen.card_px[0]:.0f} × {seen.card_px[1]:.0f} px"),
-        ("its index", ", ".join(f"{name} {size:.0f} px" for name, size in seen.index_px.items())),
-        ("a marker", f"{seen.marker_px:.0f} px"),
+            f"{low:.2f} to {most:.2f} m, with every tolerance at once"
+            if low <= most
+            else "no height holds every tolerance",
+        ),
+        ("resolution", f"{figures['px_per_mm']:.2f} px/mm"),
+        ("a card", "{} × {} px".format(*figures["card_px"])),
+        ("its index", ", ".join(f"{name} {size} px" for name, size in figures["index_px"].items())),
+        ("a marker", f"{figures['marker_px']} px"),
         ("sharp", f"{near:.2f} m to " + ("infinity" if math.isinf(far) else f"{far:.2f} m")),
     ]
     rows += [(f"light, {ms:.3g} ms", f"{lux:.0f} lux at ISO {iso}") for ms, lux in seen.exposures]

@@ -42,24 +42,23 @@ FINE_PX_PER_MM: Final = 2.5
 """The scale that a build must reach in every corner of a zone, whatever its tolerances (hardware/out/checks.md)."""
 
 
-@dataclass(frozen=True)
-class Tolerances:
-    """What may go wrong at once between a camera and the felt below it: millimetres, degrees, pixels."""
+# What may go wrong at once between the camera and the felt of a table that is built after the book. A tape, a plumb
+# line and a level hold it. UNTESTED on hardware.
 
-    cloth_mm: float = 20.0
-    """How far the felt may lie beside its place, each way."""
-    mounting_mm: float = 10.0
-    """How far the lens may hang beside its place, each way, and above or below it."""
-    turn_deg: float = 1.0
-    """How far the felt may be turned below the camera."""
-    lean_deg: float = 2.0
-    """How far the camera may look off the vertical."""
-    margin_px: float = 10.0
-    """What must be left of the picture beyond the felt: a marker at the very edge is missed."""
+CLOTH_MM: Final = 20.0
+"""How far the felt may lie beside its place, each way."""
 
+MOUNTING_MM: Final = 10.0
+"""How far the lens may hang beside its place, each way, and above or below it."""
 
-BUILD: Final = Tolerances()
-"""Of a table that is built after the book; a tape, a plumb line and a level hold them. UNTESTED on hardware."""
+TURN: Final = math.radians(1.0)
+"""How far the felt may be turned below the camera."""
+
+LEAN: Final = math.radians(2.0)
+"""How far the camera may look off the vertical."""
+
+MARGIN_PX: Final = 10.0
+"""What must be left of the picture beyond the felt: a marker at the very edge is missed."""
 
 
 def _reach_mm(layout: TableLayout) -> float:
@@ -123,31 +122,28 @@ class CameraModel:
         """Return the pixels per millimetre of felt in the picture's middle."""
         return 1000 * self.focal_mm / (self.pixel_um * height_mm)
 
-    def worst_px_per_mm(self, height_mm: float, layout: TableLayout, allowed: Tolerances = BUILD) -> float:
+    def worst_px_per_mm(self, height_mm: float, layout: TableLayout) -> float:
         """Return the pixels per millimetre in the zones' farthest corner, the camera leaning away from it."""
-        lean = math.radians(allowed.lean_deg)
         far = _reach_mm(layout)
-        return 1000 * self.focal_mm / self.pixel_um / (height_mm * math.cos(lean) + far * math.sin(lean))
+        return 1000 * self.focal_mm / self.pixel_um / (height_mm * math.cos(LEAN) + far * math.sin(LEAN))
 
-    def window_mm(self, layout: TableLayout, allowed: Tolerances = BUILD) -> tuple[float, float]:
+    def window_mm(self, layout: TableLayout) -> tuple[float, float]:
         """Return the lowest and the highest place of the lens above the felt at which every tolerance holds at once.
 
         From the lowest the whole felt is in the picture; up to the highest every zone has `FINE_PX_PER_MM`. Where the
         lowest is the higher one, this camera is no choice for this felt.
         """
-        lean = math.radians(allowed.lean_deg)
-        turn = math.sin(math.radians(allowed.turn_deg))
-        spare = allowed.cloth_mm + allowed.mounting_mm + allowed.margin_px / FINE_PX_PER_MM
+        spare = CLOTH_MM + MOUNTING_MM + MARGIN_PX / FINE_PX_PER_MM
         halves = sorted((layout.width_mm / 2, layout.height_mm / 2), reverse=True)
         fields = sorted(self.field_deg, reverse=True)
         long = 1 + self.focal_tolerance
         views = [math.atan(math.tan(math.radians(field) / 2) / long) for field in fields]
         lowest = max(
-            (half + other * turn + spare) / math.tan(view - lean)
+            (half + other * math.sin(TURN) + spare) / math.tan(view - LEAN)
             for half, other, view in zip(halves, halves[::-1], views, strict=True)
         )
         fine = 1000 * self.focal_mm * (1 - self.focal_tolerance) / self.pixel_um / FINE_PX_PER_MM
-        highest = (fine - _reach_mm(layout) * math.sin(lean)) / math.cos(lean)
+        highest = (fine - _reach_mm(layout) * math.sin(LEAN)) / math.cos(LEAN)
         return lowest, highest
 
     def depth_mm(self, height_mm: float) -> tuple[float, float]:
@@ -189,41 +185,36 @@ class Grade(StrEnum):
 
 @dataclass(frozen=True)
 class Sight:
-    """A camera's view of a felt from a height; lengths in millimetres unless the name says pixels.
+    """A camera's view of a felt from a height, and what is wrong with it.
 
-    ``problems`` are sentences that say what to change; ``grade`` sums them up.
+    ``exposures`` are milliseconds, each with the lux that it needs. ``problems`` are sentences that say what to change;
+    ``grade`` sums them up.
     """
 
     camera: CameraModel
     height_mm: float
-    area_mm: tuple[float, float]
-    px_per_mm: float
-    card_px: tuple[float, float]
-    index_px: dict[str, float]
-    marker_px: float
-    depth_mm: tuple[float, float]
+    layout: TableLayout
     exposures: tuple[tuple[float, float], ...]
-    lowest_mm: float
-    window_mm: tuple[float, float]
     grade: Grade
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures as JSON values."""
-        near, far = self.depth_mm
+        """Return the figures as JSON values; lengths in millimetres unless the name says pixels."""
+        camera, felt, fine = self.camera, self.layout, self.camera.px_per_mm(self.height_mm)
+        near, far = camera.depth_mm(self.height_mm)
         return {
-            "camera": self.camera.key,
-            "name": self.camera.name,
+            "camera": camera.key,
+            "name": camera.name,
             "height_mm": self.height_mm,
-            "area_mm": [round(side) for side in self.area_mm],
-            "px_per_mm": round(self.px_per_mm, 2),
-            "card_px": [round(side) for side in self.card_px],
-            "index_px": {name: round(size) for name, size in self.index_px.items()},
-            "marker_px": round(self.marker_px),
+            "area_mm": [round(side) for side in camera.area_mm(self.height_mm)],
+            "px_per_mm": round(fine, 2),
+            "card_px": [round(side * fine) for side in (felt.card.width_mm, felt.card.height_mm)],
+            "index_px": {name: round(size * fine) for name, size in INDEX_MM.items()},
+            "marker_px": round(felt.markers.side_mm * fine),
             "depth_of_field_mm": [round(near), None if math.isinf(far) else round(far)],
             "light": [{"exposure_ms": round(ms, 2), "lux": round(lux)} for ms, lux in self.exposures],
-            "lowest_height_mm": round(self.lowest_mm),
-            "window_mm": [round(end) for end in self.window_mm],
+            "lowest_height_mm": round(camera.lowest_mm(felt.width_mm, felt.height_mm)),
+            "window_mm": [round(end) for end in camera.window_mm(felt)],
             "verdict": str(self.grade),
             "problems": list(self.problems),
         }
@@ -247,7 +238,6 @@ def sight(
     flicker_ms = 1000 / (2 * mains_hz)
     exposures = tuple((n * flicker_ms, camera.lux(n * flicker_ms, iso)) for n in (1, 2))
     marker_px = layout.markers.side_mm * fine
-    near, far = camera.depth_mm(height_mm)
     wrong, poor = [], []
     if camera.lowest_mm(layout.width_mm + margin, layout.height_mm + margin) > height_mm:
         wrong.append(f"the felt does not fit into the picture: hang the camera above {lowest / 1000:.2f} m")
@@ -276,21 +266,8 @@ def sight(
         poor.append(
             f"it needs more than {MIN_LUX:g} lux at {exposures[1][0]:.3g} ms: more light or a higher ISO"
         )
-    return Sight(
-        camera=camera,
-        height_mm=height_mm,
-        area_mm=camera.area_mm(height_mm),
-        px_per_mm=fine,
-        card_px=(layout.card.width_mm * fine, layout.card.height_mm * fine),
-        index_px={name: size * fine for name, size in INDEX_MM.items()},
-        marker_px=marker_px,
-        depth_mm=(near, far),
-        exposures=exposures,
-        lowest_mm=lowest,
-        window_mm=window,
-        grade=Grade.NO if wrong else Grade.MARGINAL if poor else Grade.WELL,
-        problems=(*wrong, *poor),
-    )
+    grade = Grade.NO if wrong else Grade.MARGINAL if poor else Grade.WELL
+    return Sight(camera, height_mm, layout, exposures, grade, (*wrong, *poor))
 
 
 def coverage_table() -> str:
