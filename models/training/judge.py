@@ -64,7 +64,6 @@ class JudgedCard:
         laid: its code; empty: there was no card where one was named.
         named: the name it was given; empty: it was passed over.
         margin, evidence: nats (0 where it was passed over).
-        confidence: 0 … 1.
         sure: whether it would be taken without asking.
         fit: whether the picture was fit to be read.
     """
@@ -73,7 +72,6 @@ class JudgedCard:
     named: str
     margin: float = 0.0
     evidence: float = 0.0
-    confidence: float = 0.0
     sure: bool = False
     fit: bool = True
 
@@ -200,9 +198,7 @@ def read_tables(task: Tables) -> tuple[Outcome, Outcome]:
     for number in range(task.tables):
         key = zlib.crc32(f"{deck.name}/{task.condition.name}{'/gaps' * task.gaps}".encode())
         rng = np.random.default_rng([task.seed, number, key])
-        hands = _of(deck, deal(rng, layout))
-        if task.gaps:
-            hands = _with_gaps(rng, hands)
+        hands = _deal(rng, layout, deck, gaps=task.gaps)
         look = task.condition
         things = (_hand(rng, layout),) if task.hand else ()
         scene = render_table(
@@ -223,20 +219,14 @@ def enlarge_from(frame: Image, width_px: int) -> Image:
     return np.asarray(cv2.resize(small, (w, h), interpolation=cv2.INTER_CUBIC), np.uint8)
 
 
-def _of(deck: PhotoDeck, hands: Hands) -> Hands:
-    """Leave out the cards that a deck lacks."""
-    return {
-        p: {r: [c for c in codes if c in deck.cards] for r, codes in rows.items()}
-        for p, rows in hands.items()
-    }
+def _deal(rng: np.random.Generator, layout: TableLayout, deck: PhotoDeck, *, gaps: bool = False) -> Hands:
+    """Deal the cards that a deck has; with gaps, two thirds of them, each by chance."""
 
+    def stays(code: str) -> bool:
+        return code in deck.cards and (not gaps or rng.random() > 1 / 3)
 
-def _with_gaps(rng: np.random.Generator, hands: Hands) -> Hands:
-    """Leave out a third of the cards, each by chance."""
-    return {
-        p: {r: [c for c in codes if rng.random() > 1 / 3] for r, codes in rows.items()}
-        for p, rows in hands.items()
-    }
+    dealt = deal(rng, layout)
+    return {p: {r: list(filter(stays, codes)) for r, codes in rows.items()} for p, rows in dealt.items()}
 
 
 def _hand(rng: np.random.Generator, layout: TableLayout) -> Thing:
@@ -269,7 +259,7 @@ def outcome(scene: Scene, reading: TableReading | None) -> Outcome:
 
 
 def _judge(laid: str, card: ReadCard, fit: bool) -> JudgedCard:
-    return JudgedCard(laid, card.card, card.margin, card.evidence, card.confidence, card.sure, fit)
+    return JudgedCard(laid, card.card, card.margin, card.evidence, card.sure, fit)
 
 
 def _pair(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
@@ -297,18 +287,8 @@ def _pair(scene: Scene, reading: TableReading) -> list[tuple[str, ReadCard]]:
     return pairs
 
 
-@dataclass(frozen=True)
-class Spread:
-    """A deck to enrol from rendered pictures of its spread."""
-
-    model: Path
-    deck: Path
-    condition: Condition
-    seed: int
-
-
-def enrol_deck(task: Spread) -> DeckProfile | str:
-    """Enrol a deck from pictures of its spread, the cards laid again in each; return why where it was refused."""
+def enrol_deck(task: Tables) -> DeckProfile | str:
+    """Enrol a deck from tables of its spread, the cards laid again in each; return why where it was refused."""
     layout, deck = TableLayout.load(), _deck(task.deck)
     rng = np.random.default_rng([task.seed, zlib.crc32(deck.name.encode())])
     look, scale = task.condition.conditions, task.condition.scale

@@ -18,7 +18,6 @@ from models.training.judge import (
     JudgedCard,
     Outcome,
     Photograph,
-    Spread,
     Tables,
     describe_machine,
     enrol_deck,
@@ -105,14 +104,14 @@ def measure(model: Path, data: Path | None, tables: int, seed: int) -> Measureme
     """
     began = time.monotonic()
     few, evening = min(tables, FEW), grid()[0]
-    folders = {name: deck_folder(name) for name in (*JUDGING, *ODD_JUDGING)}
-    spreads = {name: Spread(model, folder, evening, seed) for name, folder in folders.items()}
-    learnt = on_all_cores(enrol_deck, spreads, "decks enrolled")
+    plain_ones = {
+        name: Tables(model, deck_folder(name), evening, few, seed) for name in (*JUDGING, *ODD_JUDGING)
+    }
+    learnt = on_all_cores(enrol_deck, plain_ones, "decks enrolled")
     tasks: Tasks = {}
-    for name, folder in folders.items():
+    for name, plain in plain_ones.items():
         found = learnt[name]
         profile = None if isinstance(found, str) else found
-        plain = Tables(model, folder, evening, few, seed)
         for c in grid():
             many = tables if name in JUDGING and c.sets == "ordinary" else few
             tasks["whole", name, c.name] = replace(plain, condition=c, tables=many, profile=profile)

@@ -17,7 +17,6 @@ from vision.reading.network import default_model
 from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM, card_picture
 from vision.synthetic.decks import PhotoDeck
 from vision.synthetic.evaluation import Score
-from vision.synthetic.render import deal
 
 SIZE = (640, 640)
 
@@ -78,7 +77,7 @@ def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> Non
     with pytest.raises(DeckError, match="lacks 50"):
         PhotoDeck.from_folder(tmp_path)
     deck = PhotoDeck.from_folder(tmp_path, whole=False)
-    hands = judge._of(deck, deal(np.random.default_rng(1), TableLayout.load()))
+    hands = judge._deal(np.random.default_rng(1), TableLayout.load(), deck)
     assert sorted(code for rows in hands.values() for codes in rows.values() for code in codes) == [
         "As",
         "Kh",
@@ -87,7 +86,7 @@ def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> Non
 
 def test_the_table_of_real_cards_says_which_decks_were_trained_on_and_what_was_surely_wrong() -> None:
     found = judge.Outcome(Score(cards=52, right=52, sure=51, wrong=1, tables=1), [])
-    found.cards.append(judge.JudgedCard("Kc", "Ks", 9.0, 6.0, 0.99, sure=True))
+    found.cards.append(judge.JudgedCard("Kc", "Ks", 9.0, 6.0, sure=True))
     manifest = {"trained": {"photographs": ["bidly_cards"]}}
     keys = [("real", name, "ordinary evening") for name in ("webcam", "bidly")]
     text = report.real_table(dict.fromkeys(keys, found), manifest)

@@ -21,12 +21,11 @@ from vision.synthetic.evaluation import Score, grid
 def tables(count: int, wrong: int = 0) -> Outcome:
     rng = np.random.default_rng(count)
     cards = [
-        JudgedCard(c, c, float(m), 6.0, 0.999, True)
-        for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
+        JudgedCard(c, c, float(m), 6.0, sure=True) for c, m in zip(CARDS, rng.uniform(4, 12, 52), strict=True)
     ]
     cards += [
-        JudgedCard("Jd", "4d", 1.0, 6.0, 0.4),
-        JudgedCard("", "Qs", 0.0, 1.0, 0.3),
+        JudgedCard("Jd", "4d", 1.0, 6.0),
+        JudgedCard("", "Qs", 0.0, 1.0),
         JudgedCard("6h", ""),
     ]
     whole = count - wrong

@@ -38,8 +38,8 @@ def test_a_webcams_picture_is_as_large_as_before_and_has_lost_what_is_fine() -> 
 def test_a_card_that_was_surely_wrong_is_told_with_its_condition() -> None:
     outcome = Outcome(Score(cards=2, right=1, sure=1, wrong=1, tables=1), [])
     outcome.cards = [
-        JudgedCard("Kc", "Ks", 9.0, 6.0, 0.99, sure=True),
-        JudgedCard("2c", "2c", 9.0, 6.0, 0.99, sure=True),
+        JudgedCard("Kc", "Ks", 9.0, 6.0, sure=True),
+        JudgedCard("2c", "2c", 9.0, 6.0, sure=True),
     ]
     other = Outcome(Score(cards=50, right=50, sure=50), [])
     text = report.table_of_softenings(

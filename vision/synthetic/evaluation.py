@@ -47,20 +47,19 @@ class Score:
     whole: int = 0
     misread: list[str] = field(default_factory=list)
 
-    def add(self, truth: Sequence[str], named: Mapping[str, bool] | Sequence[tuple[str, bool]]) -> bool:
+    def add(self, truth: Sequence[str], named: Sequence[tuple[str, bool]]) -> bool:
         """Count one zone or photograph: the cards there, and those named with whether they are sure.
 
         Returns:
             Whether exactly the cards that were there were named.
         """
-        pairs = list(named.items()) if isinstance(named, Mapping) else list(named)
-        there, got = set(truth), {card for card, _ in pairs}
+        there, got = set(truth), {card for card, _ in named}
         self.cards += len(truth)
         self.right += len(there & got)
-        self.sure += len({card for card, sure in pairs if sure} & there)
-        self.wrong += sum(sure and card not in there for card, sure in pairs)
+        self.sure += len({card for card, sure in named if sure} & there)
+        self.wrong += sum(sure and card not in there for card, sure in named)
         self.misread += sorted(there - got)
-        return there == got and len(pairs) == len(truth)
+        return there == got and len(named) == len(truth)
 
     def __add__(self, other: Score) -> Score:
         return Score(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
