@@ -28,6 +28,11 @@ from vision.synthetic.render import Conditions, Hands, Scene, render_table
 
 ROOT: Final = Path(__file__).parents[1]
 FRAMES: Final = ROOT / "build" / "frames"
+TIDY: Final = Conditions(
+    shift_mm=0, turn_deg=0, upside_down=0, overlapped=0, tilt_deg=0, offset_mm=0, light=1, uneven=0, shadow=0,
+    cast=0, blur_px=0, noise=0, jpeg=None,
+)  # fmt: skip
+"""Everything where it belongs, and a perfect camera."""
 
 
 @cache

@@ -36,7 +36,7 @@ from tests.firmware.record.test_dispute_file import record
 from tests.security.pictures import png_that_says
 from tests.waiting import DEADLINE
 from vision.base import pictures
-from vision.base.errors import PictureError, PictureFileError
+from vision.base.errors import PictureError, VisionFileError
 from vision.base.pictures import load_picture
 
 
@@ -248,7 +248,7 @@ def test_a_pipe_in_the_place_of_a_picture_holds_nobody_up(
 
     monkeypatch.setattr(Path, "read_bytes", read)
     assert CaptureStore(hostile).check(FRAME) == "missing"
-    with pytest.raises(PictureFileError, match="no plain file"):
+    with pytest.raises(VisionFileError, match="no plain file"):
         load_picture(tmp_path / "felt.jpg")
     assert opened == []
     monkeypatch.setattr("stat.S_ISREG", lambda _: True)

@@ -25,16 +25,16 @@ class VisionError(Exception):
         return {"message": self.template, "args": self.values}
 
 
+class VisionFileError(VisionError, OSError):
+    """A layout's, picture's, calibration's or deck's file that is missing, or cannot be read or written."""
+
+
 class UnknownCardError(VisionError, ValueError):
     """A code that is not one of the 52 cards."""
 
 
 class LayoutError(VisionError, ValueError):
     """A table layout that contradicts itself, or a text that is no layout."""
-
-
-class LayoutFileError(VisionError, OSError):
-    """A table layout's file that cannot be read."""
 
 
 class DeckError(VisionError, ValueError):
@@ -47,10 +47,6 @@ class RenderError(VisionError, ValueError):
 
 class PictureError(VisionError, ValueError):
     """A picture that cannot be used: not an image, too small, too large."""
-
-
-class PictureFileError(VisionError, OSError):
-    """A picture's file that is missing or cannot be read."""
 
 
 class MarkersError(VisionError, ValueError):
@@ -73,20 +69,12 @@ class CalibrationError(VisionError, ValueError):
     """A lens calibration that failed, or a stored one that cannot be used."""
 
 
-class CalibrationFileError(VisionError, OSError):
-    """A lens calibration's file that cannot be read or written."""
-
-
 class ModelError(VisionError, OSError):
     """The card reader's model is missing or cannot be run."""
 
 
 class EnrolmentError(VisionError, ValueError):
     """A deck that cannot be enrolled or is not complete."""
-
-
-class EnrolmentFileError(VisionError, OSError):
-    """A deck profile's file that cannot be read or written."""
 
 
 class OpticsError(VisionError, ValueError):

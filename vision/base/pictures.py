@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image as Pillow
 
 from vision.base.arrays import Image
-from vision.base.errors import N_, PictureError, PictureFileError
+from vision.base.errors import N_, PictureError, VisionFileError
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
 MIN_SIDE_PX = 32
@@ -27,17 +27,17 @@ def load_picture(path: Path) -> Image:
     """Read a file as BGR uint8 (h × w × 3), turned upright by its EXIF orientation.
 
     Raises:
-        PictureFileError: the file is missing or cannot be read.
+        VisionFileError: the file is missing or cannot be read.
         PictureError: it holds no picture, half a picture, or one that is too small or too large.
     """
     try:
         data = _read_bytes(path)
     except FileNotFoundError:
-        raise PictureFileError(f"There is no file {path}.") from None
-    except PictureFileError:  # an OSError, too
+        raise VisionFileError(f"There is no file {path}.") from None
+    except VisionFileError:  # an OSError, too
         raise
     except OSError as error:
-        raise PictureFileError(f"{path} cannot be read: {error.strerror}.") from error
+        raise VisionFileError(f"{path} cannot be read: {error.strerror}.") from error
     return picture_of(data, path)
 
 
@@ -111,7 +111,7 @@ def _oddity(data: bytes) -> str:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Return a file's bytes. Raises OSError; PictureFileError unless it is a regular file, PictureError if it is
+    """Return a file's bytes. Raises OSError; VisionFileError unless it is a regular file, PictureError if it is
     endless.
 
     A stick may hold a pipe, or a link to a device: reading those would block for ever, or exhaust the memory.
@@ -119,7 +119,7 @@ def _read_bytes(path: Path) -> bytes:
     facts = path.stat()
     # for a folder the system's error is good enough
     if not stat.S_ISREG(facts.st_mode) and not path.is_dir():
-        raise PictureFileError(f"{path} is no plain file.")
+        raise VisionFileError(f"{path} is no plain file.")
     if facts.st_size > MOST_BYTES:
         raise PictureError(
             f"{path} has {facts.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read."

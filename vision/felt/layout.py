@@ -25,7 +25,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Points
-from vision.base.errors import LayoutError, LayoutFileError
+from vision.base.errors import LayoutError, VisionFileError
 
 ROWS = ("front", "middle", "back")
 """From the table's centre to the player."""
@@ -191,7 +191,7 @@ class TableLayout:
         """Read a layout file; without a path, the packaged one.
 
         Raises:
-            LayoutFileError: the file cannot be read.
+            VisionFileError: the file cannot be read.
             LayoutError: what it says is no layout.
         """
         try:
@@ -200,7 +200,7 @@ class TableLayout:
                 return cls.parse(source.read_text(encoding="utf-8"))
             return cls.parse(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise LayoutFileError(
+            raise VisionFileError(
                 f"the table layout {path or 'hardware/table.toml'} cannot be read: {error.strerror or error}"
             ) from error
         except UnicodeDecodeError as error:

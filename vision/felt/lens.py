@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import N_, CalibrationError, CalibrationFileError
+from vision.base.errors import N_, CalibrationError, VisionFileError
 
 BOARD_SQUARES = (10, 7)
 BOARD_SQUARE_MM = 38.0
@@ -150,33 +150,18 @@ class Lens:
             raise CalibrationError("This is no lens calibration (impossible values): calibrate again.")
         return lens
 
-    def save(self, path: str | Path) -> None:
-        """Store the calibration as a JSON file.
-
-        Raises:
-            CalibrationFileError: the file cannot be written.
-        """
-        try:
-            Path(path).write_text(self.to_text() + "\n", encoding="utf-8")
-        except OSError as error:
-            raise CalibrationFileError(
-                f"the lens calibration cannot be stored in {path}: {error.strerror}"
-            ) from error
-
     @classmethod
     def load(cls, path: str | Path) -> Lens:
         """Read a calibration from a JSON file.
 
         Raises:
-            CalibrationFileError: the file cannot be read.
+            VisionFileError: the file cannot be read.
             CalibrationError: it is no calibration.
         """
         try:
             return cls.from_text(Path(path).read_text(encoding="utf-8"))
         except OSError as error:
-            raise CalibrationFileError(
-                f"the lens calibration {path} cannot be read: {error.strerror}"
-            ) from error
+            raise VisionFileError(f"the lens calibration {path} cannot be read: {error.strerror}") from error
 
 
 def board_picture(px_per_mm: float = 12.0) -> Image:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.base.errors import EnrolmentError, EnrolmentFileError
+from vision.base.errors import EnrolmentError, VisionFileError
 from vision.reading.cards import CARDS, RANKS, SUITS
 from vision.reading.network import FEATURES, DeckProfile, Floats
 from vision.reading.pips import COUNTS
@@ -54,28 +54,28 @@ def save_profile(profile: DeckProfile, path: Path) -> None:
     """Write a deck's profile to a file.
 
     Raises:
-        EnrolmentFileError: it cannot be written.
+        VisionFileError: it cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
             np.savez(file, allow_pickle=False, name=np.array(profile.name), **_arrays(profile))
     except OSError as error:
-        raise EnrolmentFileError(f"{path} cannot be written: {error.strerror}.") from error
+        raise VisionFileError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def load_profile(path: Path) -> DeckProfile:
     """Read a deck's profile.
 
     Raises:
-        EnrolmentFileError: it is missing or is no profile.
+        VisionFileError: it is missing or is no profile.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in _SHAPES if name in stored}
             return DeckProfile(str(stored["name"]), **arrays)
     except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
-        raise EnrolmentFileError(f"{path} is no deck profile; enrol the deck again.") from error
+        raise VisionFileError(f"{path} is no deck profile; enrol the deck again.") from error
 
 
 def _arrays(profile: DeckProfile) -> dict[str, Floats]:

@@ -100,7 +100,8 @@ def card_svg(code: str, style: Style = STANDARD) -> str:
     >>> card_svg("Th")[:26]
     '<svg xmlns="http://www.w3.'
     """
-    return _card(code, style).svg(f"c{code}{_style_letters(style)}", _title(code))
+    drawing, letters = _card(code, style), "4" * style.four_colour + "j" * style.jumbo
+    return drawing.svg(f"c{code}{letters}", f"{_RANK_NAMES[code[0]]} of {_SUIT_NAMES[code[1]]}")
 
 
 def signs_svg() -> str:
@@ -138,41 +139,19 @@ def card_picture(code: str, px_per_mm: float, style: Style = STANDARD) -> Image:
     Raises:
         UnknownCardError: ``code`` is none of the 52.
     """
-    picture = _card(code, style).picture(px_per_mm)
-    picture.flags.writeable = False
-    return picture
+    return _card(code, style).picture(px_per_mm)
 
 
 @lru_cache(maxsize=4)
 def joker_picture(px_per_mm: float) -> Image:
     """Draw the joker as pixels, as :func:`card_picture` does a face: no rank, no suit, a star in the corners."""
-    picture = _joker().picture(px_per_mm)
-    picture.flags.writeable = False
-    return picture
+    return _joker().picture(px_per_mm)
 
 
 @lru_cache(maxsize=16)
 def back_picture(px_per_mm: float, colour: str = RED) -> Image:
     """Draw the back as pixels, as :func:`card_picture` does a face."""
-    picture = _back(colour).picture(px_per_mm)
-    picture.flags.writeable = False
-    return picture
-
-
-def _split(code: str) -> tuple[str, str]:
-    if code not in CARDS:
-        raise UnknownCardError(
-            f"there is no card {code!r}; cards are rank 23456789TJQKA and suit cdhs, as Th"
-        )
-    return code[0], code[1]
-
-
-def _title(code: str) -> str:
-    return f"{_RANK_NAMES[code[0]]} of {_SUIT_NAMES[code[1]]}"
-
-
-def _style_letters(style: Style) -> str:
-    return "4" * style.four_colour + "j" * style.jumbo
+    return _back(colour).picture(px_per_mm)
 
 
 def _rank(rank: str, x: float, top: float, height: float, widest: float, colour: str) -> list[Shape]:
@@ -185,7 +164,11 @@ def _rank(rank: str, x: float, top: float, height: float, widest: float, colour:
 
 
 def _card(code: str, style: Style) -> Drawing:
-    rank, suit = _split(code)
+    if code not in CARDS:
+        raise UnknownCardError(
+            f"there is no card {code!r}; cards are rank 23456789TJQKA and suit cdhs, as Th"
+        )
+    rank, suit = code[0], code[1]
     colour = style.colour(suit)
     index = _JUMBO if style.jumbo else _SMALL
     middle = (WIDTH_MM / 2, HEIGHT_MM / 2)

@@ -195,7 +195,7 @@ class Drawing:
         )
 
     def picture(self, px_per_mm: float) -> Image:
-        """Paint on white: (height·px_per_mm) × (width·px_per_mm) × 3, rounded to whole pixels, BGR."""
+        """Paint on white: (height·px_per_mm) × (width·px_per_mm) × 3, rounded to whole pixels, BGR; not writable."""
         fine = px_per_mm * max(2, math.ceil(RASTER_PX_PER_MM / px_per_mm))
         canvas = np.full((round(self.height_mm * fine), round(self.width_mm * fine), 3), 255, np.uint8)
         middle = np.array([self.width_mm, self.height_mm])
@@ -205,7 +205,9 @@ class Drawing:
             for shape in part if both else ():
                 _paint(canvas, shape, [middle - c for c in shape.path.contours()], fine)
         size = (round(self.width_mm * px_per_mm), round(self.height_mm * px_per_mm))
-        return np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8)
+        picture = np.asarray(cv2.resize(canvas, size, interpolation=cv2.INTER_AREA), np.uint8)
+        picture.flags.writeable = False
+        return picture
 
 
 def _svg(shapes: tuple[Shape, ...]) -> str:

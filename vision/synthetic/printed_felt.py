@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.felt.layout import TableLayout
+from vision.felt.layout import Marker, Markers, TableLayout
 from vision.felt.markers import dictionary
 from vision.synthetic.drawing import Path
 
@@ -35,7 +35,7 @@ def felt_picture(layout: TableLayout, px_per_mm: float) -> Image:
         thick = max(1, round(LINE_MM * px_per_mm))
         cv2.polylines(felt, [np.round(points * 16).astype(np.int32)], True, LINE_BGR, thick, cv2.LINE_AA, 4)
     for marker in layout.markers.at:
-        _print_marker(felt, layout, marker.id, px_per_mm)
+        _print_marker(felt, layout.markers, marker, px_per_mm)
     felt.flags.writeable = False
     return felt
 
@@ -49,16 +49,14 @@ def cloth(size: tuple[int, int], colour: tuple[int, int, int]) -> Image:
     return np.ascontiguousarray(np.tile(piece, times)[: size[0], : size[1]])
 
 
-def _print_marker(felt: Image, layout: TableLayout, marker_id: int, px_per_mm: float) -> None:
+def _print_marker(felt: Image, markers: Markers, marker: Marker, px_per_mm: float) -> None:
     """Print one marker with its white border, accurate to a fraction of a pixel."""
-    markers = layout.markers
     codes = dictionary(markers.dictionary)
     cells = codes.markerSize + 2  # the black border is one cell wide
-    code = cv2.aruco.generateImageMarker(codes, marker_id, cells, borderBits=1)
+    code = cv2.aruco.generateImageMarker(codes, marker.id, cells, borderBits=1)
     ink = np.where(np.pad(np.asarray(code), 1, constant_values=255) > 0, 245.0, 28.0)
     half, border = markers.side_mm / 2, markers.quiet_mm
     edges = np.concatenate([[-half - border], np.linspace(-half, half, cells + 1), [half + border]])
-    (marker,) = (m for m in markers.at if m.id == marker_id)
     across = _cover((edges + marker.x_mm) * px_per_mm, felt.shape[1])
     down = _cover((edges + marker.y_mm) * px_per_mm, felt.shape[0])
     there = np.ix_(down.any(axis=1), across.any(axis=1))  # only the marker's region: the felt is large

@@ -15,6 +15,7 @@ import numpy as np
 from vision.base.arrays import Image, Matrix, Points
 from vision.base.errors import RenderError
 from vision.felt.layout import Camera, TableLayout, Zone
+from vision.felt.resample import project
 from vision.reading.cards import CARDS
 from vision.synthetic.deck import CORNER_MM, HEIGHT_MM, joker_picture
 from vision.synthetic.decks import Deck, DrawnDeck
@@ -77,13 +78,6 @@ class Conditions:
     """The quality at which the picture is packed and unpacked; None: not at all."""
 
 
-TIDY = Conditions(
-    shift_mm=0, turn_deg=0, upside_down=0, overlapped=0, tilt_deg=0, offset_mm=0, light=1, uneven=0, shadow=0,
-    cast=0, blur_px=0, noise=0, jpeg=None,
-)  # fmt: skip
-"""Everything where it belongs, and a perfect camera."""
-
-
 @dataclass(frozen=True, eq=False)
 class LaidCard:
     """A card on the felt: its code (or ``FACE_DOWN``, ``JOKER``), its place, and its corners in the picture.
@@ -132,7 +126,7 @@ def render_table(
         RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
             marker where the layout has none.
         UnknownCardError: a code that is no card.
-        LayoutError, LayoutFileError: the layout that comes with the product cannot be used.
+        LayoutError, VisionFileError: the layout that comes with the product cannot be used.
     """
     layout = layout or TableLayout.load()
     deck = deck or DrawnDeck()
@@ -148,7 +142,7 @@ def render_table(
         for code, corners_mm in zip(
             codes, _lay(zone, len(codes), layout, deck, rng, conditions), strict=True
         ):
-            corners = _map(to_px, corners_mm)
+            corners = project(to_px, corners_mm)
             _put(frame, _face(code, deck), corners, deck, conditions.shadow)
             laid.append(LaidCard(code, zone.place, zone.row, corners))
     for thing in things:
@@ -174,11 +168,11 @@ def _lay_thing(
         raise RenderError("this felt's layout names no natural_marker to lay on it")
     if thing.what not in THINGS:
         corners = thing.placed(_CARD * (deck.width_mm, deck.height_mm))
-        _put(frame, _face(thing.what, deck), _map(to_px, corners), deck, shadow)
+        _put(frame, _face(thing.what, deck), project(to_px, corners), deck, shadow)
         return
-    shapes = [(_map(to_px, outline), bgr) for outline, bgr in pieces(thing, layout.natural_marker)]
+    shapes = [(project(to_px, outline), bgr) for outline, bgr in pieces(thing, layout.natural_marker)]
     middle = np.array([[thing.x_mm, thing.y_mm], [thing.x_mm + 1, thing.y_mm]])
-    px_per_mm = math.dist(*_map(to_px, middle))
+    px_per_mm = math.dist(*project(to_px, middle))
     paint(frame, shapes, shadow, max(1.0, (8 if thing.what == "hand" else 1.6) * px_per_mm))
 
 
@@ -248,11 +242,6 @@ def _lay(
     return laid
 
 
-def _map(homography: Matrix, points: Points) -> Points:
-    mapped = np.column_stack([points, np.ones(len(points))]) @ homography.T
-    return np.asarray(mapped[:, :2] / mapped[:, 2:])
-
-
 def _empty_table(
     layout: TableLayout,
     to_px: Matrix,
@@ -262,12 +251,12 @@ def _empty_table(
     frame = cloth((size[1], size[0]), TABLE_BGR)
     corners = np.array([[0, 0], [1, 0], [1, 1], [0, 1]]) * (layout.width_mm, layout.height_mm)
     density = math.sqrt(
-        cv2.contourArea(_map(to_px, corners).astype(np.float32)) / layout.width_mm / layout.height_mm
+        cv2.contourArea(project(to_px, corners).astype(np.float32)) / layout.width_mm / layout.height_mm
     )
     felt_density = round(max(density * 1.15, 0.5), 1)
     felt = paint_felt(layout, felt_density)
     warp = to_px @ np.linalg.inv(mm_to_pixels(felt_density))
-    low, high = _bounds(_map(to_px, corners), size)
+    low, high = _bounds(project(to_px, corners), size)
     part = frame[low[1] : high[1], low[0] : high[0]]
     moved = _move(warp, low)
     cv2.warpPerspective(

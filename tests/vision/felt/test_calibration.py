@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.rendered import rendered
+from tests.rendered import TIDY, rendered
 from vision.base.arrays import Image
 from vision.base.errors import CalibrationError, NoMarkersError
 from vision.felt.calibration import FeltCalibration, calibrate_felt, movement, pose, set_up_verdicts
 from vision.felt.geometry import find_felt
 from vision.felt.layout import TableLayout
 from vision.felt.survey import survey
-from vision.synthetic.render import TIDY, Conditions
+from vision.synthetic.render import Conditions
 
 SCALE = 0.5
 

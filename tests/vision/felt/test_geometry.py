@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from tests.rendered import rendered
+from tests.rendered import TIDY, rendered
 from vision.base.arrays import Image, Points
 from vision.base.errors import (
     DisagreeingMarkersError,
@@ -23,7 +23,7 @@ from vision.felt.layout import TableLayout
 from vision.felt.markers import dictionary
 from vision.felt.resample import as_grey, project, rectify, reduce_picture, zone_size
 from vision.synthetic.deck import card_picture
-from vision.synthetic.render import TIDY, Conditions, Scene, deal
+from vision.synthetic.render import Conditions, Scene, deal
 
 
 @pytest.fixture(scope="module")

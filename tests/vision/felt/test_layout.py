@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vision.base.errors import LayoutError, LayoutFileError, VisionError
+from vision.base.errors import LayoutError, VisionError, VisionFileError
 from vision.felt.layout import ROWS, TableLayout
 
 
@@ -169,7 +169,7 @@ def test_a_felt_without_places_is_refused(text: str) -> None:
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(LayoutFileError, match=r"nowhere\.toml cannot be read: No such file") as caught:
+    with pytest.raises(VisionFileError, match=r"nowhere\.toml cannot be read: No such file") as caught:
         TableLayout.load(tmp_path / "nowhere.toml")
     assert isinstance(caught.value, VisionError)
     assert isinstance(caught.value, OSError)

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from firmware.cli.main import main
 from tests.rendered import rendered
 from vision.base.arrays import Image
-from vision.base.errors import EnrolmentError, EnrolmentFileError
+from vision.base.errors import EnrolmentError, VisionFileError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import CARDS
 from vision.reading.enrolment import check_deck, enrol, least_correction, lesson, spread
@@ -192,7 +192,7 @@ def test_one_picture_is_not_enough(frames: list[Image], layout: TableLayout, rea
 
 def test_a_file_that_is_no_profile_is_told(tmp_path: Path) -> None:
     (tmp_path / "deck.npz").write_bytes(b"no profile")
-    with pytest.raises(EnrolmentFileError, match="enrol the deck again"):
+    with pytest.raises(VisionFileError, match="enrol the deck again"):
         load_profile(tmp_path / "deck.npz")
 
 

@@ -10,13 +10,14 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.rendered import TIDY
 from vision.base.arrays import Image
 from vision.base.errors import RenderError, UnknownCardError
 from vision.felt.layout import TableLayout
 from vision.synthetic.deck import Style, card_picture
 from vision.synthetic.decks import Deck, DrawnDeck, PhotoDeck
 from vision.synthetic.props import Thing
-from vision.synthetic.render import FACE_DOWN, JOKER, TIDY, Conditions, Scene, deal, render_table
+from vision.synthetic.render import FACE_DOWN, JOKER, Conditions, Scene, deal, render_table
 
 HANDS = {
     "A": {"front": ["As", "Kd", "2c"], "middle": ["Th"], "back": []},
