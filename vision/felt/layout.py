@@ -13,16 +13,15 @@ import hashlib
 import importlib.resources
 import itertools
 import math
-import re
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 import cv2
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, with_config
 
 from vision.base.arrays import Points
 from vision.base.errors import LayoutError, VisionFileError
@@ -37,28 +36,44 @@ MIN_NATURAL_MARKER_MM = 30.0
 """No sign on a card is one patch of colour as large as this."""
 
 
+_CLOSED = ConfigDict(extra="forbid")
+"""Of a table of the file: a key that is not known is an error."""
+_UNKNOWN = " is not known: mistyped?"
+_WRONG_KEYS = {
+    "missing": " is missing",
+    "extra_forbidden": _UNKNOWN,
+    "unexpected_keyword_argument": _UNKNOWN,
+}
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+_Length = Annotated[_Number, Field(gt=0)]
+_Width = Annotated[_Number, Field(ge=0)]
+_Count = Annotated[int, Field(strict=True, gt=0)]
+
+
+@with_config(_CLOSED)
 @dataclass(frozen=True)
 class CardSize:
     """A card's size and the gaps between laid cards, millimetres."""
 
-    width_mm: float
-    height_mm: float
-    gap_mm: float
-    row_gap_mm: float
+    width_mm: _Length
+    height_mm: _Length
+    gap_mm: _Length
+    row_gap_mm: _Length
 
 
 SHEETS = (11, 12, 13, 14)
 """The markers of the four sheets that lie in place of a printed felt, clockwise from the far left one (`sheets.py`)."""
 
 
+@with_config(_CLOSED)
 @dataclass(frozen=True)
 class Marker:
     """An ArUco marker's number, the centre of its black square, and how far it is turned."""
 
-    id: int
-    x_mm: float
-    y_mm: float
-    turned_deg: float = 0.0
+    id: Annotated[int, Field(strict=True, ge=0)]
+    x_mm: _Number
+    y_mm: _Number
+    turned_deg: _Number = 0.0
 
     def to_felt(self, points_mm: Points) -> Points:
         """Map n×2 points around the upright marker's centre to felt millimetres."""
@@ -69,14 +84,15 @@ class Marker:
         return _box(self.x_mm, self.y_mm, side_mm, side_mm, self.turned_deg)
 
 
+@with_config(_CLOSED)
 @dataclass(frozen=True)
 class Markers:
     """The felt's markers: their dictionary (an OpenCV name), black square, white border and places."""
 
     dictionary: str
-    side_mm: float
-    quiet_mm: float
-    at: tuple[Marker, ...]
+    side_mm: _Length
+    quiet_mm: _Width
+    at: Annotated[tuple[Marker, ...], Field(min_length=MIN_MARKERS)]
 
     def corners_mm(self, marker_id: int) -> Points:
         """Return the four corners of a marker's black square in OpenCV's order, 4×2, felt millimetres."""
@@ -135,6 +151,7 @@ class Zone:
         return centred @ _turn(self.turned_deg) + (self.width_mm / 2, self.height_mm / 2)
 
 
+@with_config(_CLOSED)
 @dataclass(frozen=True)
 class NaturalMarker:
     """The marker that the dealer lays on a confirmed natural: flat, of one colour that no card shows.
@@ -142,10 +159,10 @@ class NaturalMarker:
     ``shape`` is ``disk`` or ``plate`` (a rectangle); ``colour`` is ``#rrggbb`` as in white light.
     """
 
-    shape: str
-    width_mm: float
-    height_mm: float
-    colour: str
+    shape: Literal["disk", "plate"]
+    width_mm: Annotated[_Number, Field(ge=MIN_NATURAL_MARKER_MM)]
+    height_mm: Annotated[_Number, Field(ge=MIN_NATURAL_MARKER_MM)]
+    colour: Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
 
     @property
     def bgr(self) -> tuple[int, int, int]:
@@ -154,15 +171,16 @@ class NaturalMarker:
         return blue, green, red
 
 
+@with_config(_CLOSED)
 @dataclass(frozen=True)
 class Camera:
     """The camera of the reference build, straight above the felt's middle."""
 
-    name: str
-    width_px: int
-    height_px: int
-    horizontal_fov_deg: float
-    height_mm: float
+    name: Annotated[str, Field(min_length=1)]
+    width_px: _Count
+    height_px: _Count
+    horizontal_fov_deg: Annotated[_Length, Field(lt=180)]
+    height_mm: _Length
 
     @property
     def px_per_mm(self) -> float:
@@ -216,25 +234,25 @@ class TableLayout:
             LayoutError: it is not TOML, a key is missing, unknown or wrong, or measures contradict.
         """
         try:
-            top = _Table("", tomllib.loads(text))
+            values = tomllib.loads(text)
         except (ValueError, RecursionError) as error:  # also a number of thousands of digits
             raise LayoutError(f"not a TOML file: {error}") from error
-        felt, card, zones = top.table("felt"), top.table("card"), top.table("zones")
-        size = CardSize(*(card.length(k) for k in ("width_mm", "height_mm", "gap_mm", "row_gap_mm")))
-        rows = zones.table("rows")
-        capacity = {row: rows.count(row) for row in ROWS}
+        try:
+            file = _File.model_validate(values)
+        except ValidationError as error:
+            first = error.errors()[0]
+            why = _WRONG_KEYS.get(first["type"], f": {first['msg']}")
+            raise LayoutError(f"{'.'.join(map(str, first['loc']))}{why}") from error
         layout = cls(
-            width_mm=felt.length("width_mm"),
-            height_mm=felt.length("height_mm"),
-            card=size,
-            markers=_markers(top.table("markers")),
-            zones=_zones(top.table("places"), size, zones.length("margin_mm", zero=True), capacity),
-            camera=_camera(top.table("camera")),
+            width_mm=file.felt.width_mm,
+            height_mm=file.felt.height_mm,
+            card=file.card,
+            markers=file.markers,
+            zones=_zones(file),
+            camera=file.camera,
             text=text,
-            natural_marker=_natural_marker(top) if "natural_marker" in top.names() else None,
+            natural_marker=file.natural_marker,
         )
-        for table in (felt, card, rows, zones, top):
-            table.done()
         _check(layout)
         return layout
 
@@ -266,145 +284,74 @@ class TableLayout:
         return np.stack([zone.width_mm / 2 + offsets, np.full(zone.capacity, zone.height_mm / 2)], axis=1)
 
 
-class _Table:
-    """One TOML table, read key by key, so that unread keys are reported as unknown."""
+class _Part(BaseModel):
+    """A table of the file that is used to make the layout, but is no part of it."""
 
-    def __init__(self, name: str, values: Mapping[str, Any]) -> None:
-        self._name = name
-        self._left = dict(values)
-
-    def _take(self, key: str) -> Any:
-        if key not in self._left:
-            raise LayoutError(f"{self._path(key)} is missing")
-        return self._left.pop(key)
-
-    def _path(self, key: str) -> str:
-        return f"{self._name}.{key}" if self._name else key
-
-    def names(self) -> list[str]:
-        return list(self._left)
-
-    def table(self, key: str) -> _Table:
-        value = self._take(key)
-        if not isinstance(value, dict):
-            raise LayoutError(f"{self._path(key)} must be a table")
-        return _Table(self._path(key), value)
-
-    def tables(self, key: str) -> list[_Table]:
-        value = self._take(key)
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise LayoutError(f"{self._path(key)} must be a list of tables")
-        return [_Table(f"{self._path(key)}[{i}]", item) for i, item in enumerate(value)]
-
-    def number(self, key: str) -> float:
-        value = self._take(key)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise LayoutError(f"{self._path(key)} must be a number, not {value!r}")
-        return float(value)
-
-    def length(self, key: str, *, zero: bool = False) -> float:
-        value = self.number(key)
-        if value < 0 or (value == 0 and not zero):
-            raise LayoutError(f"{self._path(key)} must be more than 0, not {value:g}")
-        return value
-
-    def count(self, key: str, *, zero: bool = False) -> int:
-        value = self._take(key)
-        if isinstance(value, bool) or not isinstance(value, int) or value < (0 if zero else 1):
-            raise LayoutError(f"{self._path(key)} must be a whole number, {0 if zero else 1} or more")
-        return value
-
-    def text(self, key: str) -> str:
-        value = self._take(key)
-        if not isinstance(value, str) or not value:
-            raise LayoutError(f"{self._path(key)} must be a text")
-        return value
-
-    def done(self) -> None:
-        if self._left:
-            raise LayoutError(f"{self._path(next(iter(self._left)))} is not known: mistyped?")
+    model_config = _CLOSED
 
 
-def _markers(table: _Table) -> Markers:
-    dictionary = table.text("dictionary")
-    number = getattr(cv2.aruco, dictionary, None) if dictionary.startswith("DICT_") else None
-    if not isinstance(number, int):
-        raise LayoutError(f"markers.dictionary {dictionary} is not one of OpenCV's, such as DICT_4X4_50")
-    at = []
-    for entry in table.tables("at"):
-        turned = entry.number("turned_deg") if "turned_deg" in entry.names() else 0.0
-        at.append(Marker(entry.count("id", zero=True), entry.number("x_mm"), entry.number("y_mm"), turned))
-        entry.done()
-    markers = Markers(dictionary, table.length("side_mm"), table.length("quiet_mm", zero=True), tuple(at))
-    table.done()
-    size = len(cv2.aruco.getPredefinedDictionary(number).bytesList)
-    ids = [marker.id for marker in at]
-    if len(at) < MIN_MARKERS:
-        raise LayoutError(f"markers.at names {len(at)} markers; at least {MIN_MARKERS} are needed")
-    if len(set(ids)) < len(ids):
-        raise LayoutError("markers.at names an id twice; every marker needs its own")
-    if max(ids) >= size:
-        raise LayoutError(f"marker {max(ids)} does not exist in {dictionary}: its ids are 0 to {size - 1}")
-    return markers
+class _Felt(_Part):
+    width_mm: _Length
+    height_mm: _Length
 
 
-def _zones(places: _Table, card: CardSize, margin_mm: float, capacity: Mapping[str, int]) -> tuple[Zone, ...]:
-    zones = []
-    step = card.height_mm + card.row_gap_mm
-    for name in places.names():
-        if len(name) != 1 or not "A" <= name <= "Z":
-            raise LayoutError(f"places.{name}: a place is named by one capital letter")
-        place = places.table(name)
-        x, y, turned = place.number("x_mm"), place.number("y_mm"), place.number("turned_deg")
-        place.done()
+class _Rows(_Part):
+    front: _Count
+    middle: _Count
+    back: _Count
+
+
+class _Zones(_Part):
+    margin_mm: _Width
+    rows: _Rows
+
+
+class _Place(_Part):
+    x_mm: _Number
+    y_mm: _Number
+    turned_deg: _Number
+
+
+class _File(_Part):
+    felt: _Felt
+    card: CardSize
+    markers: Markers
+    zones: _Zones
+    places: Annotated[dict[Annotated[str, Field(pattern="^[A-Z]$")], _Place], Field(min_length=1)]
+    camera: Camera
+    natural_marker: NaturalMarker | None = None
+
+
+def _zones(file: _File) -> tuple[Zone, ...]:
+    zones, card, margin = [], file.card, file.zones.margin_mm
+    step, height = card.height_mm + card.row_gap_mm, card.height_mm + 2 * margin
+    for name, place in file.places.items():
         for i, row in enumerate(ROWS):
-            away = _turn(turned) @ (0.0, (i - 1) * step)
-            cards = capacity[row]
-            width = cards * card.width_mm + (cards - 1) * card.gap_mm + 2 * margin_mm
-            height = card.height_mm + 2 * margin_mm
-            zones.append(
-                Zone(name, row, x + float(away[0]), y + float(away[1]), width, height, turned, cards)
-            )
-    if not zones:
-        raise LayoutError("places names no place")
+            x, y = _turn(place.turned_deg) @ (0.0, (i - 1) * step) + (place.x_mm, place.y_mm)
+            cards: int = getattr(file.zones.rows, row)
+            width = cards * card.width_mm + (cards - 1) * card.gap_mm + 2 * margin
+            zones.append(Zone(name, row, float(x), float(y), width, height, place.turned_deg, cards))
     return tuple(zones)
 
 
-def _camera(table: _Table) -> Camera:
-    camera = Camera(
-        table.text("name"),
-        table.count("width_px"),
-        table.count("height_px"),
-        table.length("horizontal_fov_deg"),
-        table.length("height_mm"),
-    )
-    table.done()
-    if camera.horizontal_fov_deg >= 180:
-        raise LayoutError("camera.horizontal_fov_deg must be less than 180")
-    return camera
-
-
-def _natural_marker(top: _Table) -> NaturalMarker:
-    table = top.table("natural_marker")
-    marker = NaturalMarker(
-        table.text("shape"), table.length("width_mm"), table.length("height_mm"), table.text("colour")
-    )
-    table.done()
-    if marker.shape not in ("disk", "plate"):
-        raise LayoutError(f"natural_marker.shape must be disk or plate, not {marker.shape}")
-    if marker.shape == "disk" and marker.width_mm != marker.height_mm:
+def _check_markers(markers: Markers, natural: NaturalMarker | None) -> None:
+    """Refuse markers that cannot be printed, or told apart."""
+    name, ids = markers.dictionary, [marker.id for marker in markers.at]
+    number = getattr(cv2.aruco, name, None) if name.startswith("DICT_") else None
+    if not isinstance(number, int):
+        raise LayoutError(f"markers.dictionary {name} is not one of OpenCV's, such as DICT_4X4_50")
+    size = len(cv2.aruco.getPredefinedDictionary(number).bytesList)
+    if len(set(ids)) < len(ids):
+        raise LayoutError("markers.at names an id twice; every marker needs its own")
+    if max(ids) >= size:
+        raise LayoutError(f"marker {max(ids)} does not exist in {name}: its ids are 0 to {size - 1}")
+    if natural and natural.shape == "disk" and natural.width_mm != natural.height_mm:
         raise LayoutError("natural_marker: a disk is as wide as it is high")
-    if min(marker.width_mm, marker.height_mm) < MIN_NATURAL_MARKER_MM:
-        raise LayoutError(
-            f"natural_marker must measure at least {MIN_NATURAL_MARKER_MM:g} mm each way, or it is taken for ink"
-        )
-    if not re.fullmatch(r"#[0-9a-fA-F]{6}", marker.colour):
-        raise LayoutError(f"natural_marker.colour must be like #6a2c91, not {marker.colour}")
-    return marker
 
 
 def _check(layout: TableLayout) -> None:
     """Refuse a felt on which things overlap, stick out, or lie the wrong way round."""
+    _check_markers(layout.markers, layout.natural_marker)
     border = layout.markers.side_mm + 2 * layout.markers.quiet_mm
     boxes = [(f"marker {m.id}", m.box_mm(border)) for m in layout.markers.at]
     boxes += [(f"zone {zone.name}", zone.corners_mm) for zone in layout.zones]

@@ -90,17 +90,25 @@ WRONG = {
     "a missing key": ("height_mm = 790.0", "", "felt.height_mm is missing"),
     "a mistyped key": ("quiet_mm = 6.0", "quiet_mm = 6.0\nquite_mm = 6.0", "markers.quite_mm is not known"),
     "an unknown table": ("[felt]", "[cloth]\n[felt]", "cloth is not known"),
-    "a text for a number": ("width_mm = 835.0", 'width_mm = "835"', "felt.width_mm must be a number"),
-    "a truth value for a number": ("width_mm = 835.0", "width_mm = true", "felt.width_mm must be a number"),
-    "infinity": ("width_mm = 835.0", "width_mm = inf", "felt.width_mm must be a number"),
-    "a negative length": ("gap_mm = 5.0 ", "gap_mm = -5.0 ", "card.gap_mm must be more than 0"),
-    "no cards": ("front = 3", "front = 0", "zones.rows.front must be a whole number"),
-    "half a card": ("front = 3", "front = 2.5", "zones.rows.front must be a whole number"),
+    "a text for a number": (
+        "width_mm = 835.0",
+        'width_mm = "835"',
+        "felt.width_mm: Input should be a valid number",
+    ),
+    "a truth value for a number": (
+        "width_mm = 835.0",
+        "width_mm = true",
+        "felt.width_mm: Input should be a valid number",
+    ),
+    "infinity": ("width_mm = 835.0", "width_mm = inf", "felt.width_mm: Input should be a finite number"),
+    "a negative length": ("gap_mm = 5.0 ", "gap_mm = -5.0 ", "card.gap_mm: Input should be greater than 0"),
+    "no cards": ("front = 3", "front = 0", "zones.rows.front: Input should be greater than 0"),
+    "half a card": ("front = 3", "front = 2.5", "zones.rows.front: Input should be a valid integer"),
     "a fourth row": ("front = 3", "front = 3, hidden = 1", "zones.rows.hidden is not known"),
     "an unknown dictionary": ("DICT_4X4_50", "DICT_9X9_50", "not one of OpenCV's"),
     "an id twice": ("id = 5", "id = 4", "names an id twice"),
     "an id that does not exist": ("id = 5", "id = 50", "marker 50 does not exist"),
-    "a place in two letters": ("\nA = {", "\nAB = {", "one capital letter"),
+    "a place in two letters": ("\nA = {", "\nAB = {", "places.AB.[key]: String should match pattern"),
     "a place off the felt": ("A = { x_mm = 205.0", "A = { x_mm = 100.0", "sticks out of the felt"),
     "a marker off the felt": ("id = 0, x_mm = 30.0", "id = 0, x_mm = 10.0", "marker 0 sticks out"),
     "two places on one another": ("B = { x_mm = 630.0", "B = { x_mm = 500.0", "overlap"),
@@ -116,11 +124,15 @@ WRONG = {
     ),
     "a fisheye of half the world": ("horizontal_fov_deg = 55.3", "horizontal_fov_deg = 180", "less than 180"),
     "a table that is a number": ("[camera]", "[camera2]", "camera is missing"),
-    "markers that are no list": ("at = [ # centres", "at = 3\nother = [", "must be a list of tables"),
+    "markers that are no list": (
+        "at = [ # centres",
+        "at = 3\nother = [",
+        "markers.at: Input should be a valid",
+    ),
     "a marker of a shape unknown": (
         '"disk"',
         '"star"',
-        "natural_marker.shape must be disk or plate, not star",
+        "natural_marker.shape: Input should be 'disk' or 'plate'",
     ),
     "a disk that is no circle": (
         "height_mm = 50.0",
@@ -130,11 +142,15 @@ WRONG = {
     "a marker as small as a pip": (
         "width_mm = 50.0\nheight_mm = 50.0",
         "width_mm = 12\nheight_mm = 12",
-        "natural_marker must measure at least 30 mm",
+        "natural_marker.width_mm: Input should be greater than or equal to 30",
     ),
-    "a colour by name": ('"#7a2fb0"', '"violet"', "natural_marker.colour must be like #6a2c91, not violet"),
+    "a colour by name": ('"#7a2fb0"', '"violet"', "natural_marker.colour: String should match pattern"),
     "a marker's picture": ("[camera]", 'picture = "x.png"\n[camera]', "natural_marker.picture is not known"),
-    "a nameless camera": ('"Raspberry Pi HQ Camera with a 6 mm lens"', '""', "camera.name must be a text"),
+    "a nameless camera": (
+        '"Raspberry Pi HQ Camera with a 6 mm lens"',
+        '""',
+        "camera.name: String should have at least 1 character",
+    ),
 }
 
 
@@ -164,7 +180,7 @@ def test_three_markers_are_too_few(text: str) -> None:
 
 
 def test_a_felt_without_places_is_refused(text: str) -> None:
-    with pytest.raises(LayoutError, match="names no place"):
+    with pytest.raises(LayoutError, match="places: Dictionary should have at least 1 item"):
         TableLayout.parse(re.sub(r"(?m)^[ABCD] = .*\n", "", text))
 
 
