@@ -269,7 +269,11 @@ class RandomDeck:
         else:
             picture = np.empty((HEIGHT, WIDTH, 3), np.uint8)
             picture[:] = self._paper
-            self._draw_body(picture, rank, suit)
+            number = "A23456789T".find(rank) + 1
+            if number:
+                self._draw_pips(picture, number, suit)
+            else:
+                self._draw_court(picture, rank, suit)
         for _ in range(2):  # print the index, turn the card, and print the other index
             for centre in (x, WIDTH - x) if self.four_indices else (x,):
                 if self._body == "pips":  # no part of the pips or court may be under the index
@@ -292,13 +296,6 @@ class RandomDeck:
         if text != "10" or not self._ten_apart or one is None or zero is None:
             return whole
         return ten_mask(one, zero, self._rng)
-
-    def _draw_body(self, picture: Image, rank: str, suit: str) -> None:
-        number = "A23456789T".find(rank) + 1
-        if number:
-            self._draw_pips(picture, number, suit)
-        else:
-            self._draw_court(picture, rank, suit)
 
     def _draw_pips(self, picture: Image, number: int, suit: str) -> None:
         rng, colour = self._rng, self._colours[suit]

@@ -4,7 +4,8 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from vision.felt.layout import TableLayout
 from vision.reading.loose import read_photograph
 from vision.reading.network import CardReader
 from vision.reading.profile_files import load_profile
-from vision.reading.table_reading import ReadCard, TableReading, card_json, read
+from vision.reading.table_reading import ReadCard, card_json, read
 
 # Colours of the outlines, BGR.
 _SURE, _UNSURE, _OTHER = (80, 200, 60), (30, 160, 255), (200, 120, 200)
@@ -62,7 +63,7 @@ def command(
     files = list(picture_files(paths))
     if not files:
         raise click.UsageError("There is no picture in the folders named.")
-    read_picture = _loose(reader) if layout is None else _on_table(layout, reader)
+    read_picture = partial(_loose, reader) if layout is None else partial(_on_table, layout, reader)
     failed = False
     for file in _track(files):
         try:
@@ -86,8 +87,8 @@ def command(
 
 ColouredOutline = tuple[str, tuple[int, int, int], Points]
 """What `--draw` draws for one object: its text, its colour (BGR) and its corners."""
-PictureReader = Callable[[Image], tuple[dict[str, Any], list[ColouredOutline]]]
-"""Reads one picture. Returns the result as JSON, and the outlines to draw."""
+Answer = tuple[dict[str, Any], list[ColouredOutline]]
+"""What is read in one picture, as JSON, and the outlines to draw."""
 
 
 def _add_name(file: Path, message: str) -> str:
@@ -103,38 +104,29 @@ def _track(files: list[Path]) -> Iterable[Path]:
     return track(files, "reading", console=console)
 
 
-def _on_table(layout: TableLayout, reader: CardReader) -> PictureReader:
-    def read_picture(picture: Image) -> tuple[dict[str, Any], list[ColouredOutline]]:
-        reading = read(picture, layout, reader)
-        return reading.to_json(), _table_outlines(reading)
-
-    return read_picture
-
-
-def _table_outlines(reading: TableReading) -> list[ColouredOutline]:
+def _on_table(layout: TableLayout, reader: CardReader, picture: Image) -> Answer:
+    reading = read(picture, layout, reader)
     cards = [card for zone in reading.zones for card in zone.cards]
-    return [*map(_card_outline, cards), *((o.what, _OTHER, o.corners) for o in reading.others)]
+    others = ((other.what, _OTHER, other.corners) for other in reading.others)
+    return reading.to_json(), [*map(_card_outline, cards), *others]
 
 
 def _card_outline(card: ReadCard) -> ColouredOutline:
     return (card.card, _SURE, card.corners) if card.sure else (card.card + "?", _UNSURE, card.corners)
 
 
-def _loose(reader: CardReader) -> PictureReader:
-    def read_picture(picture: Image) -> tuple[dict[str, Any], list[ColouredOutline]]:
-        start = time.perf_counter()
-        cards, verdicts = read_photograph(picture, reader)
-        h, w = picture.shape[:2]
-        result = {
-            "size": [w, h],
-            "cards": [card_json(c) for c in cards],
-            "others": [],
-            "verdicts": {name: verdict.to_json() for name, verdict in verdicts.items()},
-            "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
-        }
-        return result, [_card_outline(card) for card in cards]
-
-    return read_picture
+def _loose(reader: CardReader, picture: Image) -> Answer:
+    start = time.perf_counter()
+    cards, verdicts = read_photograph(picture, reader)
+    h, w = picture.shape[:2]
+    result = {
+        "size": [w, h],
+        "cards": [card_json(c) for c in cards],
+        "others": [],
+        "verdicts": {name: verdict.to_json() for name, verdict in verdicts.items()},
+        "ms": {"total": round(1000 * (time.perf_counter() - start), 1)},
+    }
+    return result, [_card_outline(card) for card in cards]
 
 
 def _in_words(file: Path, result: dict[str, Any]) -> str:

@@ -107,14 +107,7 @@ class FeltCalibration:
 
     def to_text(self) -> str:
         """Write the calibration as canonical JSON: the same calibration always gives the same text."""
-        values = {
-            "homography": self.homography.tolist(),
-            "width_px": self.width_px,
-            "height_px": self.height_px,
-            "layout": self.layout,
-            "lens": self.lens,
-            "figures": self.figures,
-        }
+        values = vars(self) | {"homography": self.homography.tolist()}
         return json.dumps(values, sort_keys=True, separators=(",", ":"))
 
     @classmethod
@@ -180,15 +173,11 @@ def calibrate_felt(frames: Sequence[Image], layout: TableLayout, lens: Lens | No
             raise CalibrationError(verdicts[name].text)
     view = views[-1]
     matrix = np.mean([v.homography / v.homography[2, 2] for v in views], axis=0)
-    hangs = pose(view, layout)
     figures = {
         "error_px": float(np.mean([v.error_px for v in views])),
         "wander_px": wander,
         "px_per_mm": view.px_per_mm,
-        "tilt_deg": hangs.tilt_deg,
-        "height_mm": hangs.height_mm,
-        "across_mm": hangs.across_mm,
-        "down_mm": hangs.down_mm,
+        **vars(pose(view, layout)),
         **{name: verdicts[name].figure for name in ("sharpness", "light", "glare", "banding")},
     }
     width, height = view.size

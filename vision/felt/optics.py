@@ -160,12 +160,8 @@ class CameraModel:
 
     def lowest_mm(self, width_mm: float, height_mm: float) -> float:
         """Return the lowest height at which a felt of this size fits the picture, in either orientation."""
-
-        def needed(across: float, down: float) -> float:
-            wide, high = self.area_mm(1.0)
-            return max(across / wide, down / high)
-
-        return min(needed(width_mm, height_mm), needed(height_mm, width_mm))
+        wide, high = self.area_mm(1.0)
+        return min(max(width_mm / wide, height_mm / high), max(height_mm / wide, width_mm / high))
 
 
 def cameras() -> dict[str, CameraModel]:

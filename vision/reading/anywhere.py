@@ -113,13 +113,10 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
     cards = []
     for card, place, _ in found:
         corners = view.to_image(place.corners)
-        large = cv2.contourArea(corners.astype(np.float32)) >= MIN_PX_PER_MM**2 * _area_mm2(place)
+        px2, mm2 = (cv2.contourArea(outline.astype(np.float32)) for outline in (corners, place.corners))
+        large = px2 >= MIN_PX_PER_MM**2 * mm2
         cards.append((replace(card, corners=corners, sure=card.sure and large), place))
     return SurfaceReading(tuple(cards), judged, round(1000 * (time.perf_counter() - start), 1))
-
-
-def _area_mm2(place: CardPlace) -> float:
-    return float(cv2.contourArea(place.corners.astype(np.float32)))
 
 
 def _around(place: CardPlace) -> Zone:

@@ -27,7 +27,7 @@ _ENDINGS = {".jpg", ".jpeg", ".png"}
 
 
 class Deck(Protocol):
-    """The renderer's interface of a deck."""
+    """The renderer's interface of a deck; all decks' cards are `HEIGHT_MM` high."""
 
     @property
     def name(self) -> str:
@@ -36,10 +36,6 @@ class Deck(Protocol):
     @property
     def width_mm(self) -> float:
         """The width of a card."""
-
-    @property
-    def height_mm(self) -> float:
-        """The height of a card."""
 
     def picture(self, code: str) -> Image:
         """Return the whole upright card, height × width × 3, BGR, of any size; read-only."""
@@ -56,7 +52,6 @@ class DrawnDeck:
     px_per_mm: float = 6.0
     back_colour: str = RED
     width_mm: float = field(default=WIDTH_MM, init=False)
-    height_mm: float = field(default=HEIGHT_MM, init=False)
 
     @property
     def name(self) -> str:
@@ -93,7 +88,6 @@ class PhotoDeck:
             raise DeckError(f"the deck {name} lacks {len(missing)} of 52 cards: {some}")
         self.name = name
         self.width_mm = width_mm
-        self.height_mm = HEIGHT_MM
         self._pictures = dict(pictures)
 
     @classmethod

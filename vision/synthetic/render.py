@@ -167,7 +167,7 @@ def _lay_thing(
     if thing.what == "marker" and layout.natural_marker is None:
         raise RenderError("this felt's layout names no natural_marker to lay on it")
     if thing.what not in THINGS:
-        corners = thing.placed(_CARD * (deck.width_mm, deck.height_mm))
+        corners = thing.placed(_CARD * (deck.width_mm, HEIGHT_MM))
         _put(frame, _face(thing.what, deck), project(to_px, corners), deck, shadow)
         return
     shapes = [(project(to_px, outline), bgr) for outline, bgr in pieces(thing, layout.natural_marker)]
@@ -224,7 +224,7 @@ def _lay(
     zone: Zone, count: int, layout: TableLayout, deck: Deck, rng: np.random.Generator, conditions: Conditions
 ) -> list[Points]:
     """Lay a row with the errors of a hand: the corners of each card, felt millimetres, its own top left first."""
-    box = _CARD * (deck.width_mm, deck.height_mm)
+    box = _CARD * (deck.width_mm, HEIGHT_MM)
     middles = layout.slots_mm(zone)[:count]
     shifts = rng.uniform(-1, 1, (zone.capacity, 2)) * conditions.shift_mm
     turns = rng.uniform(-1, 1, zone.capacity) * conditions.turn_deg
@@ -277,8 +277,8 @@ def _move(homography: Matrix, low: Points) -> Matrix:
 
 def _put(frame: Image, picture: Image, corners: Points, deck: Deck, shadow: float) -> None:
     """Draw one card on the picture: shadow first, then the card within its rounded outline."""
-    side = math.dist(corners[3], corners[0]) / deck.height_mm  # local pixels per millimetre
-    height = max(8, round(deck.height_mm * side * 1.2))
+    side = math.dist(corners[3], corners[0]) / HEIGHT_MM  # local pixels per millimetre
+    height = max(8, round(HEIGHT_MM * side * 1.2))
     width = max(6, round(deck.width_mm * side * 1.2))
     if height < picture.shape[0]:
         picture = np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
