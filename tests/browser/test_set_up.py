@@ -158,7 +158,8 @@ def test_a_camera_job_that_does_not_end_is_given_up_with_a_sentence(show: Show) 
     page.route("**/command", lambda route: route.fulfill(json={"ok": True, "job": 7}))
     page.route("**/setup/look", lambda route: route.fulfill(json={"ok": False, "error": "no picture"}))
     page.route(
-        "**/setup/job/7", lambda route: route.fulfill(json={"ok": True, "state": "running", "done": 1, "of": 3})
+        "**/setup/job/7",
+        lambda route: route.fulfill(json={"ok": True, "state": "running", "done": 1, "of": 3}),
     )
     page.clock.install()
     page.goto(page.url.partition("/set-up")[0] + "/setup/camera")
