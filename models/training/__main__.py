@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from models.training.samples import PACKAGE, RUN, TrainingError
+from models.training.samples import DOCS, PACKAGE, RUN, TrainingError
 from vision.base.errors import VisionError
 from vision.cli.options import PhotographsFolder
 from vision.reading.network import default_model
@@ -16,7 +16,6 @@ Option = Callable[[click.Command], click.Command]
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _ONNX = click.Path(path_type=Path, dir_okay=False, exists=True)
-_DOCS = PACKAGE.parent / "docs"
 
 
 class Steps(click.Group):
@@ -96,7 +95,7 @@ def everything(data: Path | None, crops: int, seed: int, run: Path, out: Path, t
     if not unseen.is_there():
         return "Neither calibrated nor judged: there are no decks that were not trained on."
     click.echo(calibrate.calibrate(model, calibrate.TABLES, 77))
-    return f"Report: {report.write_report(model, data, tables, 0, _DOCS if out == PACKAGE else out)}"
+    return f"Report: {report.write_report(model, data, tables, 0, DOCS if out == PACKAGE else out)}"
 
 
 _MODEL = click.option(
@@ -110,7 +109,7 @@ _CALIBRATING = click.option(
     "--calibrating", is_flag=True, help="Of the decks that calibrate, not of those that judge."
 )
 _CUTS = number("cuts", 140_000, "Cuts of signs to make.")
-_CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", _DOCS, "Folder for the report.")
+_CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", DOCS, "Folder for the report.")
 for each in (
     ("all", "__main__:everything", "Everything below, one after the other.", *_LEARN, _OUT, tables(2)),
     ("art", "art:fetch", "Fetch free card art to train on (npm, rsvg-convert)."),

@@ -23,13 +23,12 @@ from models.training.measure import (
     soften_tables,
 )
 from models.training.real_decks import DECKS
-from models.training.samples import PACKAGE, TrainingError
+from models.training.samples import DOCS, PACKAGE, TrainingError
 from models.training.unseen import JUDGING, ODD_JUDGING, VALIDATION
 from vision.felt.layout import TableLayout
 from vision.reading.network import Calibrations, CardReader
 from vision.synthetic.evaluation import Score, grid, ordinary, wilson
 
-DOCS = PACKAGE.parent / "docs"
 CARD = PACKAGE / "MODEL_CARD.md"
 MARKS = ("<!-- figures: written by models.training report -->", "<!-- end of figures -->")
 MANY, SOFTENED = 100_000, 50_000

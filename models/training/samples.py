@@ -14,6 +14,7 @@ from vision.base.arrays import Image
 SIZE_PX = 160
 PACKAGE = Path(__file__).parents[1]
 """The folder of the packaged model."""
+DOCS = PACKAGE.parent / "docs"
 RUN = Path(__file__).parent / "runs" / "reader"
 """The folder of the run that makes it."""
 REAL_FILE = "real_crops.pickle"

@@ -8,7 +8,6 @@ index that is not the upper one turned (ancient-egyptians, tango_nuevo), and the
 
 import gzip
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -66,10 +65,10 @@ def fetch() -> list[Path]:
     work = CACHE / "unseen-work"
     work.mkdir(parents=True, exist_ok=True)
     _unpack(work)
-    decks = [*_npm_decks(work), *_gnome_decks(work), *_kde_decks(work)]
-    for deck in decks:
-        need_52(deck)
-    return decks
+    _draw_npm_decks(work)
+    _draw_gnome_decks(work)
+    _draw_kde_decks(work)
+    return [deck_folder(name) for name in DECKS]
 
 
 def need_52(deck: Path) -> None:
@@ -102,7 +101,7 @@ def deck_folder(name: str) -> Path:
     return folder
 
 
-def _npm_decks(work: Path) -> Iterator[Path]:
+def _draw_npm_decks(work: Path) -> None:
     npm_install(work, _NPM)
     modules = work / "node_modules"
     for code in CARDS:
@@ -114,9 +113,6 @@ def _npm_decks(work: Path) -> Iterator[Path]:
         _write(on_white(picture, cut=False), FOLDER / "svg-cards" / f"{code}.png")
         vectorized = modules / "cardsJS/cards" / f"{rank.replace('T', '10')}{suit.upper()}.svg"
         draw_svg(vectorized, FOLDER / "aguilar" / f"{code}.png")
-    yield FOLDER / "younestouati"
-    yield FOLDER / "svg-cards"
-    yield FOLDER / "aguilar"
 
 
 def _without_miniature(card: Path) -> Path:
@@ -147,7 +143,7 @@ def _unpack(work: Path) -> None:
         run_tool(["dpkg", "-x", package.name, "debian"], work)
 
 
-def _kde_decks(work: Path) -> Iterator[Path]:
+def _draw_kde_decks(work: Path) -> None:
     """Draw each card of a sheet: the tool draws the shape of the card's name on a page, out of which it is cut."""
     for folder, name in _KDE.items():
         sheet = work / f"debian/usr/share/carddecks/svg-{folder}/{name}.svgz"
@@ -162,10 +158,9 @@ def _kde_decks(work: Path) -> Iterator[Path]:
                 card = on_white(drawn)
                 height = min(6000, height * HEIGHT_PX // card.shape[0])
             _write(card, FOLDER / folder / f"{code}.png")
-        yield FOLDER / folder
 
 
-def _gnome_decks(work: Path) -> Iterator[Path]:
+def _draw_gnome_decks(work: Path) -> None:
     """Draw each sheet of 13 × 5 cards whole and cut it."""
     for name in DECKS:
         sheet = work / "debian/usr/share/aisleriot/cards" / f"{name}.svgz"
@@ -182,4 +177,3 @@ def _gnome_decks(work: Path) -> Iterator[Path]:
                 top, left = round(row * h), round(column * w)
                 card = picture[top : round((row + 1) * h), left : round((column + 1) * w)]
                 _write(card, FOLDER / name / f"{rank}{suit}.png")
-        yield FOLDER / name

@@ -214,10 +214,7 @@ def calibrate_lens(frames: Sequence[Image]) -> Lens:
     Raises:
         CalibrationError: too few pictures show the board, they leave the edges out, or they do not agree.
     """
-    if len({frame.shape[:2] for frame in frames}) > 1:
-        raise CalibrationError("The calibration pictures have different sizes; take all in one camera mode.")
-    views = [view for frame in frames if (view := find_board(frame))]
-    return lens_of(views, len(frames))
+    return lens_of([view for frame in frames if (view := find_board(frame))], len(frames))
 
 
 def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:

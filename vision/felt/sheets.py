@@ -93,12 +93,9 @@ def _fit(seen: Sequence[Points]) -> tuple[Matrix, Points]:
     state, damping = scale, 1e-3
     error = _residuals(state, wanted)
     for _step in range(STEPS):
-        slopes = np.empty((error.size, state.size))
-        for i in range(state.size):
-            small = 1e-6 * max(1e-4, abs(state[i])) if i < 8 else 1e-5
-            moved = state.copy()
-            moved[i] += small
-            slopes[:, i] = (_residuals(moved, wanted) - error) / small
+        small = np.append(1e-6 * np.maximum(1e-4, np.abs(state[:8])), np.full(state.size - 8, 1e-5))
+        moved = [_residuals(state + step, wanted) for step in np.diag(small)]
+        slopes = (np.column_stack(moved) - error[:, None]) / small
         normal = slopes.T @ slopes
         better = state - np.linalg.solve(normal + damping * np.diag(np.diag(normal)), slopes.T @ error)
         new = _residuals(better, wanted)

@@ -53,10 +53,10 @@ class Survey:
     shown: tuple[int, int]
     error: VisionError | None
     found: tuple[Outline, ...]
-    missing: tuple[Outline, ...]
     strange: tuple[Outline, ...]
-    zones: tuple[Outline, ...]
     verdicts: tuple[PictureVerdict, ...]
+    missing: tuple[Outline, ...] = ()
+    zones: tuple[Outline, ...] = ()
     pose: Pose | None = None
     moved: Movement | None = None
 
@@ -118,9 +118,7 @@ def survey(
             shown,
             error,
             found=tuple(outline(name(m.id), m.corners) for m in seen if m.id in known),
-            missing=(),
             strange=tuple(outline(str(m.id), m.corners) for m in seen if m.id not in known),
-            zones=(),
             verdicts=(count, colour(frame)),
         )
     reference: Matrix | None = None

@@ -107,7 +107,7 @@ class Scene:
 
 def render_table(
     hands: Hands,
-    layout: TableLayout | None = None,
+    layout: TableLayout,
     deck: Deck | None = None,
     *,
     seed: int | np.random.Generator = 0,
@@ -126,9 +126,7 @@ def render_table(
         RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
             marker where the layout has none.
         UnknownCardError: a code that is no card.
-        LayoutError, VisionFileError: the layout that comes with the product cannot be used.
     """
-    layout = layout or TableLayout.load()
     deck = deck or DrawnDeck()
     conditions = conditions or Conditions()
     rng = np.random.default_rng(seed)
