@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException
 from dealer_ui.review.dispute_file import find_dispute_file, plain_file, record_folder
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.review.proofs import proofs
-from dealer_ui.review.routes import archive_of_record, of_hand, refused, shown, size_of
+from dealer_ui.review.routes import archive_of_record, of_hand, refused, render_hand, size_of
 from dealer_ui.review.stick import last_job, silent
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
@@ -51,7 +51,7 @@ def dispute(recalled: PastHand) -> str:
     is_floor = guard.role() is Role.FLOOR
     archive = archive_of_record()
     archived = archive.hand(number)
-    return shown(
+    return render_hand(
         "dispute",
         recalled,
         "dispute",

@@ -176,7 +176,7 @@ def _times() -> tuple[tuple[str, int], ...]:
 # ---- one hand ----
 
 
-def shown(template: str, recalled: PastHand, tab: str, **values: Any) -> str:
+def render_hand(template: str, recalled: PastHand, tab: str, **values: Any) -> str:
     """Return a page about a past hand."""
     state = services().live.state()
     number = recalled.hand
@@ -220,7 +220,7 @@ def _rules(recalled: PastHand) -> Profile | None:
 @of_hand
 def hand(recalled: PastHand) -> str:
     """Show a past hand's cards and its settlement with every clause."""
-    return shown("hand", recalled, "hand")
+    return render_hand("hand", recalled, "hand")
 
 
 @blueprint.get("/review/<hand>/story")
@@ -228,7 +228,7 @@ def hand(recalled: PastHand) -> str:
 @of_hand
 def story(recalled: PastHand) -> str:
     """Show a past hand's events row by row."""
-    return shown("story", recalled, "story", rows=timeline(recalled))
+    return render_hand("story", recalled, "story", rows=timeline(recalled))
 
 
 @blueprint.get("/review/<hand>/look")
@@ -243,7 +243,7 @@ def look(recalled: PastHand) -> str:
     seen = frame_annotations(recalled)
     if not seen:
         zones = any(one.zone for one in timeline(recalled))
-        return shown("look", recalled, "look", looks=(), look=None, zones=zones)
+        return render_hand("look", recalled, "look", looks=(), look=None, zones=zones)
     row = request.args.get("row", str(seen[-1].seq))
     chosen = next((one for one in seen if str(one.seq) == row), None)
     if chosen is None:
@@ -253,7 +253,7 @@ def look(recalled: PastHand) -> str:
     if number and card is None:
         abort(404, _("There is no such card in this picture."))
     marks = request.args.get("marks", "on" if card or not _is_disputed(recalled.hand) else "off") != "off"
-    return shown(
+    return render_hand(
         "look", recalled, "look", looks=seen, look=chosen, size=size_of(chosen), card=card, marks=marks
     )
 
@@ -268,7 +268,7 @@ def changes(recalled: PastHand) -> str:
         (pair, size_of(pair.before), size_of(pair.after))
         for pair in compare_readings(frame_annotations(recalled))
     ]
-    return shown("changes", recalled, "changes", beside=beside)
+    return render_hand("changes", recalled, "changes", beside=beside)
 
 
 def _need_pictures(recalled: PastHand) -> None:
@@ -300,9 +300,9 @@ def again(recalled: PastHand) -> str:
     except RulesError as error:
         abort(404, say(error))
     if recalled.settlement is None or rules is None:
-        return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
+        return render_hand("again", recalled, "again", chosen=name, profiles=_titles(), beside=None)
     beside = settle_again(recalled, rules, rules.title)
-    return shown("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
+    return render_hand("again", recalled, "again", chosen=name, profiles=_titles(), beside=beside)
 
 
 @cache

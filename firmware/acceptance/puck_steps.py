@@ -80,7 +80,7 @@ def two(walk: Walk) -> Result:
     walk.technician.tell(f"   Lay the DEALER disk at seat {first} and the ACTION disk at seat {last}.")
     wanted = {(first, DEALER), (last, ACTION)}
     found = walk.watch("puck", walk.hands_s, lambda seen: _disks(seen) == wanted)
-    says = "" if found else f"Read otherwise within {walk.hands_s:.0f} s: {_told(walk)}."
+    says = "" if found else f"Read otherwise within {walk.hands_s:.0f} s: {_say_what_is_read(walk)}."
     return walk.result("puck.two", {"two_wrong": 0.0 if found else 1.0}, says)
 
 
@@ -104,7 +104,7 @@ def _missing_at(walk: Walk, seat: int) -> str:
     found = walk.watch("puck", walk.hands_s, lambda seen: is_silent(seen) or _disks(seen) == wanted)
     if found is not None and is_silent(found):
         return "its antenna does not answer"
-    return "" if found else _told(walk)
+    return "" if found else _say_what_is_read(walk)
 
 
 def _begin(walk: Walk) -> dict[str, Any]:
@@ -140,7 +140,7 @@ def _disks(found: dict[str, Any]) -> set[tuple[int, str]]:
     return {(seat, disk) for seat, _tag, disk in _read(found) if disk}
 
 
-def _told(walk: Walk) -> str:
+def _say_what_is_read(walk: Walk) -> str:
     """Return what is read now, in words."""
     found = walk.trial.order("try_device", device="puck")
     read: Iterable[str] = (

@@ -43,7 +43,7 @@ SET_UP: Final = "set-up"
 _FRESH: Final = frozenset({"set_house", "settle_step", "end_set_up"})
 """The commands of the set-up that a fresh box accepts from any user, until its first technician is listed."""
 _CAMERA: Final = frozenset({"look", "job", "calibrate_felt", "use_calibration"})
-"""The same after the set-up was left out: whoever may list the first technician may as well lay the felt."""
+"""The commands that it accepts if the set-up was left out: who may list the first technician may also lay the felt."""
 POLLING_COMMANDS: Final = frozenset({"try_device", "look", "job"})
 """Commands that a page repeats by itself; they do not extend a session."""
 
@@ -101,11 +101,11 @@ class AccessControl:
     def authorize(self, command: Command, record: Record) -> Who:
         """Return who gives the command.
 
-        Raises NotAllowed; CommandRefused for a fresh box's technician whose name is none; JournalError if a PIN attempt
-        cannot be recorded.
+        Raises CommandNotAllowed; CommandRefused if the name of a fresh box's first technician is not a valid name;
+        JournalError if a PIN attempt cannot be recorded.
         """
         roles = COMMAND_ROLES.get(command.do, frozenset())
-        who = self._of_fresh_box(command, record.state) or self._who(command, roles, record)
+        who = self._admit_to_fresh_box(command, record.state) or self._who(command, roles, record)
         if who.role in roles:
             _need_own_word(command, who, record.state)
             return who
@@ -184,13 +184,13 @@ class AccessControl:
             return self._person_of_session(command, command.session, record.state)
         named = command.person if isinstance(command, LogOn) else ""
         if command.by is not None or command.pin is not None:
-            return self._proven(command.by or named, command, roles, record)
+            return self._prove(command.by or named, command, roles, record)
         if isinstance(command, LogOn) and not _is_dealer(named, record.state):
-            return self._proven(named, command, roles, record)
+            return self._prove(named, command, roles, record)
         name = named or record.state.dealer
         return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
-    def _of_fresh_box(self, command: Command, state: State) -> Who | None:
+    def _admit_to_fresh_box(self, command: Command, state: State) -> Who | None:
         """Return the sender if a box without a technician accepts the command from any user; None otherwise.
 
         Any user may list the first technician; this is recorded. Before that, any user may do the steps in `_FRESH`.
@@ -208,11 +208,11 @@ class AccessControl:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
         return _who_is(person)
 
-    def _proven(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Who:
+    def _prove(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Who:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
-        A dealer has no PIN: the name is enough while they are logged on, or to log on. A name that means nobody is
-        refused, counted and slow like a wrong PIN, so that no refusal tells who has one.
+        A dealer has no PIN: the name is enough while they are logged on, or to log on. A name that nobody has is
+        refused and counted like a wrong PIN, and as slowly, so that no refusal tells who has a PIN.
         """
         state, asked = record.state, roles & PIN_ROLES
         person = person_meant(typed, state.people) if typed else self._owner(state)

@@ -52,7 +52,7 @@ def settle_command(file: BinaryIO, profile: str | None, is_json: bool, schema: s
     status = count = 0
     inputs = json_inputs(file, before_reading=out.flush)
     try:
-        for count, found in enumerate(_readable(inputs, name), start=1):
+        for count, found in enumerate(_read_inputs(inputs, name), start=1):
             answer, asked = _settle_one(found, profile, name, is_json=is_json)
             if count > 1 and not is_json:
                 out.write("\n")
@@ -67,7 +67,7 @@ def settle_command(file: BinaryIO, profile: str | None, is_json: bool, schema: s
     sys.exit(status)
 
 
-def _readable(inputs: Iterator[Input], name: str) -> Iterator[Input]:
+def _read_inputs(inputs: Iterator[Input], name: str) -> Iterator[Input]:
     """Yield the inputs of a file. Raises click.UsageError if it cannot be read."""
     while True:
         try:

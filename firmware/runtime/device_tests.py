@@ -160,7 +160,7 @@ class DeviceTests:
             return None if state.set_up else {"ready": Light.BLINK}
         if self._device == "lamps":
             return {self._lit: Light.ON} if self._lit else {}
-        asked = self._asked() if self._device == "buttons" else None
+        asked = self._next_button() if self._device == "buttons" else None
         return {asked: Light.BLINK} if asked else {}
 
     def is_over(self, state: State) -> bool:
@@ -193,15 +193,15 @@ class DeviceTests:
         table.relight()
         found = self._finding(table, who)
         if command.act == "keep":
-            found = self._kept(found, command, table, who)
+            found = self._record_verdict(found, command, table, who)
         return (
             {"ok": True, "device": command.device}
             | vars(found)
             | {"seen": dict(self._seen)}
-            | self._listed(command.device)
+            | self._list_details(command.device)
         )
 
-    def _listed(self, device: ev.Device) -> dict[str, Any]:
+    def _list_details(self, device: ev.Device) -> dict[str, Any]:
         """Return what a test lists besides its figures; none of it is recorded."""
         if device == "puck":
             return {"tags": tags(self._puck, self._hardware.disks)}
@@ -250,7 +250,7 @@ class DeviceTests:
         except DeviceError as error:
             self._mute = error.sentence
 
-    def _kept(self, found: Finding, command: TryDevice, table: TestedTable, who: Who) -> Finding:
+    def _record_verdict(self, found: Finding, command: TryDevice, table: TestedTable, who: Who) -> Finding:
         """Record the verdict. `seen` false: the user continues without the device."""
         if command.seen is False and found.verdict == "waits":
             found = Finding("fail", f"{found.why}_left", found.figures)
@@ -336,7 +336,7 @@ class DeviceTests:
         return Finding("waits", text.get(reading.state, "puck_moves"), figures)
 
     def _press(self, button: ButtonName) -> None:
-        asked = self._asked()
+        asked = self._next_button()
         if asked is None or self._crossed:
             return
         if button == asked:
@@ -344,7 +344,7 @@ class DeviceTests:
         elif button not in self._pressed:
             self._crossed = f"{asked} {button}"
 
-    def _asked(self) -> ButtonName | None:
+    def _next_button(self) -> ButtonName | None:
         return next((name for name in ASKED if name not in self._pressed), None)
 
     def _buttons(self, table: TestedTable) -> Finding:
@@ -356,7 +356,7 @@ class DeviceTests:
         if self._crossed:
             asked, came = self._crossed.split()
             return Finding("fail", "buttons_crossed", figures | {"asked": asked, "came": came})
-        asked_now = self._asked()
+        asked_now = self._next_button()
         if asked_now is None:
             return Finding("pass", "buttons_well", figures)
         return Finding("waits", "buttons_press", figures, asked_now)

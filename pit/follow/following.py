@@ -1,7 +1,7 @@
 """One record followed: what its table does and needs now, where its rows are, the totals of its dealers' downs.
 
 Every hand's opening holds the table's whole state. So of many rows only those from the last opening on are applied to a
-state. Those before it are passed over: they count, and they say since when somebody is needed.
+state. Only two things are taken from the rows before it: what counts for the dealer's down, and when a need began.
 """
 
 from collections.abc import Callable, Iterable
@@ -51,7 +51,10 @@ _OUTLASTING: Final = frozenset(
         *(ev.TableStarted, ev.DeviceFault, ev.DeviceRecovered),
     )
 )
-"""Types of the rows with which a need begins or ends that may outlast a hand; all but the first do so in any phase."""
+"""Types of rows that begin or end a need for a person, if such a need may outlast a hand.
+
+All but the first may happen in any phase.
+"""
 
 
 @dataclass
@@ -83,7 +86,7 @@ class RecordState:
 
     def take_all(self, rows: Rows) -> None:
         """Follow rows up to one that this release cannot read."""
-        known = self._until_stuck([Row._make(entry) for entry, _ in rows], _readable)
+        known = self._until_stuck([Row._make(entry) for entry, _ in rows], _parse_if_short)
         begins = next((at for at in range(len(known) - 1, 0, -1) if _begins_again(known[at])), 0)
         passed = self._until_stuck(known[:begins], self._pass_over)
         if len(passed) == begins:
@@ -156,7 +159,7 @@ class RecordState:
         """The row with which the down in progress began."""
         return self.report.began.seq if self.report.began else 0
 
-    def written(self) -> None:
+    def forget_written(self) -> None:
         """Forget what is written by now: where rows are, and the downs that are over."""
         self.places.clear()
         self.report.forget()
@@ -192,9 +195,9 @@ class RecordState:
         )
 
 
-def _readable(row: Row) -> object:
-    """Parse a row that is not long. Raises UnknownEvent."""
-    return row.type in LONG or row.event
+def _parse_if_short(row: Row) -> object:
+    """Parse a row, unless it is of a long type. Raises UnknownEvent."""
+    return None if row.type in LONG else row.event
 
 
 def _begins_again(row: Row) -> bool:
@@ -214,7 +217,7 @@ def _frame_ms(reading: str) -> float:
 
 
 def _needs(at: RecordState) -> Iterable[Need]:
-    """Yield what the table needs a person for, without since when."""
+    """Yield what the table needs a person for; its time, `since_ms`, is not set here."""
     state, why = at.state, at.why
     if state.record_fault is not None:
         yield Need("record", "record", 0, text=state.record_fault.sentence)

@@ -91,7 +91,7 @@ class Follower:
                 record = followed.pop(record_id)
                 refused[record_id] = reason(not_taken(before[record_id], record.seq))
             for record_id, record in followed.items():
-                record.written()
+                record.forget_written()
                 if record.stuck is None:
                     self._states[record_id] = record
         connection.cursor().executemany(

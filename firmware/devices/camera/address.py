@@ -23,7 +23,7 @@ def parts_of(address: str) -> SplitResult:
     return parts
 
 
-def shown(parts: SplitResult) -> str:
+def without_secrets(parts: SplitResult) -> str:
     """Return an address without name, password and query, for people and logs."""
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     port = f":{parts.port}" if parts.port else ""

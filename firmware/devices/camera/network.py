@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 import cv2
 import numpy as np
 
-from firmware.devices.camera.address import PORTS, parts_of, shown
+from firmware.devices.camera.address import PORTS, parts_of, without_secrets
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Image
 from firmware.devices.camera.timed import TimedCamera
 from firmware.threads import start_thread
@@ -122,7 +122,7 @@ class NetworkCamera(TimedCamera):
         super().__init__(**timing)
         self._address = address
         self._parts = parts_of(address)
-        self._name = shown(self._parts)
+        self._name = without_secrets(self._parts)
         self._new_capture = capture
         self._connect = connect
         self._stream: _Stream | None = None

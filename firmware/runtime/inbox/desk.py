@@ -140,7 +140,7 @@ class Inbox:
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
-        self._go_on(self._named(one), table, who.actor)
+        self._go_on(self._with_file(one), table, who.actor)
         return {"ok": True}
 
     # ---- what becomes of a file ----
@@ -153,7 +153,7 @@ class Inbox:
         if before is not None and before.state in ("in_force", "refused"):
             return before
         try:
-            one = self._named(one)
+            one = self._with_file(one)
             why = self._go_on(one, table)
             return replace(one, state="waiting" if why else "in_force", why=why)
         except (CommandRefused, NeverTaken) as error:
@@ -167,7 +167,7 @@ class Inbox:
             log.exception("%s is refused", one.sha256)
             return replace(one, state="refused", why=FAULT)
 
-    def _named(self, one: FileRequest) -> FileRequest:
+    def _with_file(self, one: FileRequest) -> FileRequest:
         """Return a request with what the house says of its file. Raises UpdateRefused, OSError."""
         return replace(one, file=self._house.file(one.sha256, folder_files(self._folder / HOUSE_FOLDER)))
 

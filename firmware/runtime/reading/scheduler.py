@@ -220,27 +220,27 @@ class ReadingScheduler:
                     events = self._compared(state, taken)
                     fold(events, state)
                 except CommandRefused as error:
-                    self._not_seen(_senseless(error))
+                    self._note_unseen(_senseless(error))
                     self._from_start = True
                     return
                 if events and not self._table.attempt(events, CAMERA):
                     self._from_start = True
                     return
-                self._seen()
+                self._note_seen()
             case NothingNew(why=""):
-                self._seen()
+                self._note_seen()
             case NothingNew():
-                self._not_seen(Message("%(why)s.", why=answer.why))
+                self._note_unseen(Message("%(why)s.", why=answer.why))
             case ReadingLost():
-                self._not_seen(answer.reason)
+                self._note_unseen(answer.reason)
                 self._from_start = True
                 self._watch_at = self._clock() + RETRY
 
-    def _seen(self) -> None:
+    def _note_seen(self) -> None:
         self._unseen, self._unseen_looks = "", 0
         self._looked_at = self._clock()
 
-    def _not_seen(self, why: Text) -> None:
+    def _note_unseen(self, why: Text) -> None:
         self._unseen = why
         self._unseen_looks += 1
 
@@ -261,7 +261,7 @@ class ReadingScheduler:
             self._job = None
         if watching and not self._watching:
             self._from_start = True
-            self._seen()
+            self._note_seen()
         self._watching = watching
         self.later.request(self._table.state)
         if self._job is not None:
