@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socketserver
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,6 +101,16 @@ class Felt:
         if self.set_up:
             self.say(ev.SetUpEnded())
         self.say(ev.TableStarted(house=self.configured.settings))
+
+    def copied(self, folder: Path) -> Felt:
+        """Return the same table over a copy of its record in another folder. Its own journal must be closed."""
+        shutil.copytree(self.folder, folder)
+        made = copy(self)
+        made.folder, made.hands = folder, dict(self.hands)
+        made._one_at_a_time = threading.RLock()
+        made.journal = Journal(folder, self.clock, training=self.training)
+        made.captures = CaptureStore(folder)
+        return made
 
     @property
     def state(self) -> State:

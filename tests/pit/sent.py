@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,13 @@ class FollowedTable:
         self.table: Table = enrol(self.database, self.name, abs(hash(self.name)) % 2**63)
         self.follower = Follower(self.database)
         self.have = 0
+
+    def copied(self, database: Database, data: Path) -> FollowedTable:
+        """Return the same table at a copy of the pit's database, over a copy of its record."""
+        made = copy(self)
+        made.database, made.data, made.health = database, data, dict(self.health)
+        made.reader, made.follower = JournalReader(data), Follower(database)
+        return made
 
     def send(self) -> None:
         """Send what is new, with the texts that it names, and let the pit follow it."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import psycopg
@@ -21,10 +22,11 @@ from pit.store.database import Database
 from pit.store.rights import FLOOR_RIGHTS, allow
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import played
-from tests.pit.conftest import as_role, database, owned
+from tests.pit.conftest import as_role, database
+from tests.pit.postgres import DOOR, NUMBERS, Postgres
 from tests.pit.sent import FollowedTable
 
-__all__ = ["database", "owned"]
+__all__ = ["database"]
 FLOOR = "floor"
 HEALTH = {"table_s": 0.4, "row": 1, "checks": [], "well": {"heat": "52 °C", "disk": "20480 MB"}}
 """What the uplink of a table that works says of it."""
@@ -71,31 +73,49 @@ class House:
             ).fetchall()
 
 
-@pytest.fixture
-def house(owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
-    """Tables send to the door's role, the application has the floor's, and the test looks as the owner."""
+@cache
+def _furnished(server: Postgres) -> tuple[tuple[Felt, FollowedTable], ...]:
+    """Furnish the database `template_floor` and two tables, once for a worker: each test has a copy of all that."""
+    owned = server.make("template_floor", "template_pit")
     with psycopg.connect(owned, autocommit=True) as connection, suppress(psycopg.errors.DuplicateObject):
         connection.execute(f"CREATE ROLE {FLOOR} LOGIN")
     allow(owned, FLOOR, FLOOR_RIGHTS)
+    made = []
+    with Database(as_role(owned, DOOR), connections=4) as door:
+        for number in (1, 2):
+            felt = Felt(server.folder / f"felt-{number}", actor="floor:Moreno")
+            felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
+            played(felt)
+            felt.journal.close()
+            table = FollowedTable(door, felt.folder, f"Table {number}", dict(HEALTH))
+            table.send()
+            made.append((felt, table))
+    return tuple(made)
+
+
+@pytest.fixture
+def owned(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[str]:
+    """The address of a fresh database, as its owner; with the tables' rows if the test has the house."""
+    has_house = "house" in request.fixturenames and _furnished(postgres)
+    with postgres.lent(f"pit_{next(NUMBERS)}", "template_floor" if has_house else "template_pit") as url:
+        yield url
+
+
+@pytest.fixture
+def house(postgres: Postgres, owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
+    """Tables send to the door's role, the application has the floor's, and the test looks as the owner."""
     with (
         Database(as_role(owned, FLOOR), connections=6) as of_floor,
         Database(owned, connections=2) as of_owner,
+        ExitStack() as opened,
     ):
-        app = create_app(of_floor, tmp_path / "pit", "Pit 2", secure=False)
-        yield from _furnished(House(app, of_owner), database, tmp_path)
-
-
-def _furnished(made: House, door: Database, tmp_path: Path) -> Iterator[House]:
-    for number in (1, 2):
-        felt = Felt(tmp_path / f"felt-{number}", actor="floor:Moreno")
-        felt.say(ev.PersonListed("Lin", Role.DEALER), ev.LoggedOn("Lin", 3))
-        made.felts.append(felt)
-        played(felt)
-        made.tables.append(FollowedTable(door, felt.folder, f"Table {number}", dict(HEALTH)))
-        made.tables[-1].send()
-    yield made
-    for felt in made.felts:
-        felt.journal.close()
+        made = House(create_app(of_floor, tmp_path / "pit", "Pit 2", secure=False), of_owner)
+        for felt, table in _furnished(postgres):
+            made.felts.append(felt.copied(tmp_path / felt.folder.name))
+            opened.callback(made.felts[-1].journal.close)
+            made.tables.append(table.copied(database, made.felts[-1].folder))
+            made.tables[-1].send()  # it is heard of now
+        yield made
 
 
 @pytest.fixture
