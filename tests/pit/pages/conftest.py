@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -93,29 +93,43 @@ def _furnished(server: Postgres) -> tuple[tuple[Felt, FollowedTable], ...]:
     return tuple(made)
 
 
-@pytest.fixture
-def owned(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[str]:
-    """The address of a fresh database, as its owner; with the tables' rows if the test has the house."""
-    has_house = "house" in request.fixturenames and _furnished(postgres)
-    with postgres.lent(f"pit_{next(NUMBERS)}", "template_floor" if has_house else "template_pit") as url:
+@contextmanager
+def lent_floor(server: Postgres) -> Iterator[str]:
+    """Lend a fresh copy of the furnished database; yields its address, as its owner."""
+    _furnished(server)
+    with server.lent(f"pit_{next(NUMBERS)}", "template_floor") as url:
         yield url
 
 
-@pytest.fixture
-def house(postgres: Postgres, owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
+@contextmanager
+def opened_house(server: Postgres, owned: str, door: Database, folder: Path) -> Iterator[House]:
     """Tables send to the door's role, the application has the floor's, and the test looks as the owner."""
     with (
         Database(as_role(owned, FLOOR), connections=6) as of_floor,
         Database(owned, connections=2) as of_owner,
         ExitStack() as opened,
     ):
-        made = House(create_app(of_floor, tmp_path / "pit", "Pit 2", secure=False), of_owner)
-        for felt, table in _furnished(postgres):
-            made.felts.append(felt.copied(tmp_path / felt.folder.name))
+        made = House(create_app(of_floor, folder / "pit", "Pit 2", secure=False), of_owner)
+        for felt, table in _furnished(server):
+            made.felts.append(felt.copied(folder / felt.folder.name))
             opened.callback(made.felts[-1].journal.close)
-            made.tables.append(table.copied(database, made.felts[-1].folder))
+            made.tables.append(table.copied(door, made.felts[-1].folder))
             made.tables[-1].send()  # it is heard of now
         yield made
+
+
+@pytest.fixture
+def owned(request: pytest.FixtureRequest, postgres: Postgres) -> Iterator[str]:
+    """The address of a fresh database, as its owner; with the tables' rows if the test has the house."""
+    name, has_house = f"pit_{next(NUMBERS)}", "house" in request.fixturenames
+    with lent_floor(postgres) if has_house else postgres.lent(name, "template_pit") as url:
+        yield url
+
+
+@pytest.fixture
+def house(postgres: Postgres, owned: str, database: Database, tmp_path: Path) -> Iterator[House]:
+    with opened_house(postgres, owned, database, tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture

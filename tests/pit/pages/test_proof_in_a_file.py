@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,10 +25,12 @@ from pit.log.keys import accept
 from pit.pages.people import PitRole
 from pit.store.database import Database
 from tests.dealer_ui.past import played
+from tests.pit.conftest import as_role
 from tests.pit.log.conftest import SigningTable
 from tests.pit.log.outside import built, judged
-from tests.pit.pages.conftest import House
+from tests.pit.pages.conftest import House, lent_floor, opened_house
 from tests.pit.pages.test_pages import bring_pictures
+from tests.pit.postgres import DOOR, Postgres
 from tests.tools import GO, needs
 
 Files = dict[str, bytes]
@@ -49,23 +51,36 @@ class ProvenFile:
 
     def verified(self, log: str, files: Files | None = None) -> tuple[int, str]:
         """What the command says: its exit status and its words. Other files are sealed again with the pit's key."""
+        path = self.path
         if files is not None:
+            path = path.with_name("sealed-again.zip")
             rest = {name: data for name, data in files.items() if not name.startswith("manifest.")}
             manifest = json.loads(files["manifest.json"])
             manifest["files"] = {name: hashlib.sha256(data).hexdigest() for name, data in rest.items()}
             text = json.dumps(manifest).encode()
             sealed = rest | {"manifest.json": text, "manifest.sig": self.pit.sign(text).hex().encode()}
-            with zipfile.ZipFile(self.path, "w") as packed:
+            with zipfile.ZipFile(path, "w") as packed:
                 for name, data in sealed.items():
                     packed.writestr(name, data)
-        done = CliRunner().invoke(main, ["hands", "verify", str(self.path), *(["--log", log] if log else [])])
+        done = CliRunner().invoke(main, ["hands", "verify", str(path), *(["--log", log] if log else [])])
         return done.exit_code, " ".join(done.output.split())
 
 
-@pytest.fixture
-def proven(house: House, database: Database, tmp_path: Path) -> ProvenFile:
+@pytest.fixture(scope="module")
+def proven(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProvenFile]:
+    """Made once: the tests only read it."""
+    folder = tmp_path_factory.mktemp("proven")
+    with (
+        lent_floor(postgres) as owned,
+        Database(as_role(owned, DOOR), connections=4) as database,
+        opened_house(postgres, owned, database, folder) as house,
+    ):
+        yield prove(house, database, folder)
+
+
+def prove(house: House, database: Database, own: Path) -> ProvenFile:
     """Both tables sign after their first hand, and witness the log."""
-    keeper, folder = Keeper(database, tmp_path / "own"), tmp_path / "signing"
+    keeper, folder = Keeper(database, own / "own"), own / "signing"
     answers, entries = Answers(database, keeper), []
     tables = []
     for number, (felt, sent) in enumerate(zip(house.felts, house.tables, strict=True)):
@@ -86,7 +101,7 @@ def proven(house: House, database: Database, tmp_path: Path) -> ProvenFile:
             table.ask(answers)
             assert not table.witness.state.trouble
     keeper.turn()
-    later, path = tmp_path / "hand-2.zip", tmp_path / "hand-1.zip"
+    later, path = own / "hand-2.zip", own / "hand-1.zip"
     unproven, files = downloaded(house, 2, later), downloaded(house, 1, path)
     pit = DeviceKey.open(house.app.extensions["feltwatch-pit"].folder / "key")
     return ProvenFile(files, path, keeper.key, pit, tables[0].key, entries, unproven)
