@@ -162,7 +162,7 @@ class Finger:
         self.tap(".foot a.go")
         self.shown("#live[data-job=done]")
         self.tap("[data-order*=calibrate_felt]")
-        self.shown("#said .well")
+        self.until(lambda: bool(self.record.of_type(ev.CameraCalibrated.type)))
         self.tap(".head a")
         self.at("/set-up/calibration")
         self.tap(".foot a.go")
