@@ -12,6 +12,8 @@ from typing import Final
 from jinja2.bccache import Bucket, BytecodeCache
 
 _PACKAGES: Final = Path(__file__).parents[2]
+_FILTERS: Final = Path(__file__).with_name("bare_app.py").read_text(encoding="utf-8")
+"""How filters are added: a compiled template calls them so."""
 
 
 class CompiledTemplates(BytecodeCache):
@@ -26,6 +28,10 @@ class CompiledTemplates(BytecodeCache):
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
         """Return a key that holds by whatever link the packages are reached."""
         return super().get_cache_key(name, filename and os.path.relpath(filename, _PACKAGES))
+
+    def get_source_checksum(self, source: str) -> str:
+        """Return what tells whether a kept template is of this source, and calls filters as they are now."""
+        return super().get_source_checksum(source + _FILTERS)
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Take what is kept of the same source, unless it was cut off."""

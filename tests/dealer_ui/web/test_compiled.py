@@ -43,7 +43,7 @@ def test_what_the_installation_compiled_is_read_by_a_page_that_writes_nothing(
 
 
 def test_what_was_cut_off_or_is_of_another_source_is_compiled_again(
-    kept: Callable[[], dict[Path, int]], tmp_path: Path
+    kept: Callable[[], dict[Path, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = first_answer(tmp_path)
     one, other, *_ = kept()
@@ -52,6 +52,9 @@ def test_what_was_cut_off_or_is_of_another_source_is_compiled_again(
         one.write_bytes(damage)
         assert first_answer(tmp_path) == shown
         assert one.read_bytes() == whole
+    monkeypatch.setattr("dealer_ui.web.compiled._FILTERS", "filters of another release")
+    assert first_answer(tmp_path) == shown
+    assert one.read_bytes() != whole, "of the same source, but its filters may be called otherwise now"
 
 
 def test_without_a_place_to_keep_them_a_page_is_shown_all_the_same(
