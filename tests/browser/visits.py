@@ -138,6 +138,8 @@ class Visitor:
         self._resize(sizes[0])
         page.goto(f"http://127.0.0.1:{port}{state.path}")
         page.wait_for_selector(f"body[data-seq='{felt.seq}']")
+        if cookies[COOKIE]:
+            expect(page.locator("#session[hidden]")).to_have_count(0)  # who is signed on has come
         visit.weight = sum(
             size + HEADERS for address, size in page.evaluate(WEIGHED) if not _is_picture(address)
         )

@@ -38,12 +38,31 @@ MIN_NATURAL_MARKER_MM = 30.0
 
 _CLOSED = ConfigDict(extra="forbid")
 """Of a table of the file: a key that is not known is an error."""
-_UNKNOWN = " is not known: mistyped?"
-_WRONG_KEYS = {
-    "missing": " is missing",
+_CAPITAL, _COLOUR = "^[A-Z]$", "^#[0-9a-fA-F]{6}$"
+_MEANING = {_CAPITAL: "one capital letter", _COLOUR: "a colour as #rrggbb"}
+_UNKNOWN, _TABLE = "is not known: mistyped?", "is no table of keys"
+_WORDS = {
+    "missing": "is missing",
     "extra_forbidden": _UNKNOWN,
     "unexpected_keyword_argument": _UNKNOWN,
+    "model_type": _TABLE,
+    "dataclass_type": _TABLE,
+    "dict_type": _TABLE,
+    "tuple_type": "is no list",
+    "string_type": "is no text",
+    "float_type": "is no number",
+    "finite_number": "is no finite number",
+    "int_type": "is no whole number",
+    "greater_than": "is not more than {gt:g}",
+    "greater_than_equal": "is less than {ge:g}",
+    "less_than": "is not less than {lt:g}",
+    "literal_error": "is not {expected}",
+    "string_too_short": "is empty",
+    "string_pattern_mismatch": "is not {meaning}",
+    "too_short": "has {actual_length}, and needs at least {min_length}",
 }
+"""What a person reads for each type of pydantic's errors."""
+
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 _Length = Annotated[_Number, Field(gt=0)]
 _Width = Annotated[_Number, Field(ge=0)]
@@ -162,7 +181,7 @@ class NaturalMarker:
     shape: Literal["disk", "plate"]
     width_mm: Annotated[_Number, Field(ge=MIN_NATURAL_MARKER_MM)]
     height_mm: Annotated[_Number, Field(ge=MIN_NATURAL_MARKER_MM)]
-    colour: Annotated[str, Field(pattern="^#[0-9a-fA-F]{6}$")]
+    colour: Annotated[str, Field(pattern=_COLOUR)]
 
     @property
     def bgr(self) -> tuple[int, int, int]:
@@ -240,9 +259,7 @@ class TableLayout:
         try:
             file = _File.model_validate(values)
         except ValidationError as error:
-            first = error.errors()[0]
-            why = _WRONG_KEYS.get(first["type"], f": {first['msg']}")
-            raise LayoutError(f"{'.'.join(map(str, first['loc']))}{why}") from error
+            raise LayoutError(_fault(error)) from error
         layout = cls(
             width_mm=file.felt.width_mm,
             height_mm=file.felt.height_mm,
@@ -317,9 +334,18 @@ class _File(_Part):
     card: CardSize
     markers: Markers
     zones: _Zones
-    places: Annotated[dict[Annotated[str, Field(pattern="^[A-Z]$")], _Place], Field(min_length=1)]
+    places: Annotated[dict[Annotated[str, Field(pattern=_CAPITAL)], _Place], Field(min_length=1)]
     camera: Camera
     natural_marker: NaturalMarker | None = None
+
+
+def _fault(error: ValidationError) -> str:
+    """Return the first wrong key of a file and what is wrong with it."""
+    first = error.errors()[0]
+    facts = first.get("ctx", {})
+    key = ".".join(str(part) for part in first["loc"] if part != "[key]")
+    words = _WORDS.get(first["type"], first["msg"])
+    return f"{key} {words.format(**facts, meaning=_MEANING.get(facts.get('pattern', '')))}"
 
 
 def _zones(file: _File) -> tuple[Zone, ...]:
