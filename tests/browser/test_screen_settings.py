@@ -158,8 +158,8 @@ def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Sho
     page.clock.fast_forward(11 * 60 * 1000)
     page.wait_for_selector("#asleep", state="visible")
     page.unroute("**/events")
-    while not page.get_attribute("body", "data-seq"):
-        page.clock.run_for(500)
+    page.clock.resume()
+    page.wait_for_selector("body[data-seq]")
     assert page.locator("#asleep").is_visible()
 
 
