@@ -227,8 +227,10 @@ def rig(pit: Pit, folder: Path, release_key: Path, pit_config: PitConfig | None 
             *(pit, folder, release_key, enrolled, enrolment, table, client, follower, uplink),
             *(now, free, wall),
         )
-        yield made
-        client.close()
-        table = made.table
+        try:
+            yield made
+        finally:
+            client.close()
+            table = made.table  # the one that runs now
     finally:
         table.stop()
