@@ -88,7 +88,7 @@ def run(config: Config) -> None:
             ReadingProcess(spec, limits),
             config.socket,
             times.turn_up,
-            keeper=RecordMaintenance(
+            maintenance=RecordMaintenance(
                 config.data, journal, config.key, config.keeping, wall, dispute_pdf, StickDesk()
             ),
             answer_within=times.answer,

@@ -28,18 +28,22 @@ class PitDesk:
             self._inbox.turn(table)
 
     def handle(
-        self, command: PitCommand | TakeFile, table: InboxTable, who: Who, keeper: RecordMaintenance | None
+        self,
+        command: PitCommand | TakeFile,
+        table: InboxTable,
+        who: Who,
+        maintenance: RecordMaintenance | None,
     ) -> dict[str, Any]:
         """Run a command. Raises CommandRefused, UplinkError, JournalError."""
         match command:
             case JoinPit():
-                if keeper is None:
+                if maintenance is None:
                     raise CommandRefused("This table signs nothing.")
                 number = table.state.house.table
                 if not number:
                     raise CommandRefused(NO_NUMBER)
                 code = parse(command.code)
-                key = keeper.need_key()
+                key = maintenance.need_key()
                 return {
                     "ok": True,
                     "join": self._join.ask(code.text, key.public, key.sign(device_text(code.name)), number),

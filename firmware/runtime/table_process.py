@@ -94,7 +94,7 @@ class TableProcess:
         socket: Path | None,
         turn_up: float,
         clock: Callable[[], float] = time.monotonic,
-        keeper: RecordMaintenance | None = None,
+        maintenance: RecordMaintenance | None = None,
         *,
         answer_within: float = ANSWER_WITHIN,
         limits: Mapping[str, AdaptiveLimit] | None = None,
@@ -105,7 +105,7 @@ class TableProcess:
         """Recover the state from the journal.
 
         `socket`: where commands come from, None for `put` only; `turn_up`: seconds from the showdown signal to the
-        first reading; `keeper`: signs, exports and maintains the record, closed with the table; `answer_within`:
+        first reading; `maintenance`: signs, exports and maintains the record, closed with the table; `answer_within`:
         seconds after which a command that has not started is refused; `limits`: the limits shown by health, by name;
         `pit`: requests this table's enrolment at a pit; `screen`: the screen at the table, by default none;
         `heartbeat`: asks the socket whether this process answers, and is started after it. Raises TableError for a
@@ -122,7 +122,7 @@ class TableProcess:
         self._scheduler = ReadingScheduler(self, readings.request, reader, turn_up, clock)
         self._camera_jobs = CameraJobs(readings.request, journal, reader)
         self._calibration = CameraCalibration(readings.use, reader.content)
-        self._maintenance = keeper
+        self._maintenance = maintenance
         self._pit = pit
         self._badges = Badges()
         self._access = AccessControl(PinStore(data), clock, lambda: self._badges.lying(clock()))
@@ -132,7 +132,7 @@ class TableProcess:
         self._limits = limits or {}
         self._device_tests = DeviceTests(data, devices, clock)
         self._box = BoxFacts(data)
-        self._desk = CommandDesk(self, self._record, self._access, keeper)
+        self._desk = CommandDesk(self, self._record, self._access, maintenance)
         self._shown = (False, False)
         self._started = self._stopping = False
         self._screen = ScreenWatch(screen, clock)
@@ -141,7 +141,7 @@ class TableProcess:
             devices,
             self._puck,
             RecordWatch(data, journal, clock),
-            keeper,
+            maintenance,
             self._screen,
             self._calibration,
             self._scheduler,

@@ -113,18 +113,18 @@ class PacedTable(SteppedTable):
             with suppress(TableError):  # a dead process has no heartbeat
                 self._heartbeat.beat()
 
-    def _keeper(self, journal: Journal) -> RecordMaintenance:
+    def _maintenance(self, journal: Journal) -> RecordMaintenance:
         config = self._config
         return RecordMaintenance(
             config.data, journal, config.key, config.keeping, self._clock(), witness=self._witness
         )
 
-    def _moment(self) -> None:
+    def _step(self) -> None:
         self._wall_ms = _now_ms() - round(self.now * 1000)
         if (while_off := self._cut()) is not None:
-            self._died()
+            self._remove_process()
             while_off()
-        super()._moment()
+        super()._step()
         if self._process is not None and not self._deeds.empty():
             self._deeds.get()(self)
 

@@ -94,7 +94,7 @@ def running(made: Config, key: Path, stick: StickDesk | None = None) -> ExitStac
         FakeReadings(),
         made.socket,
         0.0,
-        keeper=RecordMaintenance(made.data, journal, key, KeepingConfig(), now, dispute_pdf, stick),
+        maintenance=RecordMaintenance(made.data, journal, key, KeepingConfig(), now, dispute_pdf, stick),
     )
     thread = threading.Thread(target=process.run)
     thread.start()

@@ -14,7 +14,7 @@ from firmware.simulation.evening.faults import SHARE, FaultName, Faults
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel, with_sure_misreads
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_run import GaveUp, SteppedRun
-from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
+from firmware.simulation.evening.stepped_table import FillableJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
 from firmware.simulation.house import make_config
 
@@ -68,7 +68,7 @@ def simulate(
     seed: int,
     profile: str,
     played: Callable[[int], None] = lambda hand: None,
-    journal: Callable[..., CrampedJournal] = CrampedJournal,
+    journal: Callable[..., FillableJournal] = FillableJournal,
     share: float = SHARE,
     errors: ReaderErrors | None = None,
 ) -> Outcome:
@@ -100,11 +100,11 @@ def simulate(
         auditor.problem("lost", str(error))
     finally:
         table.close()
-    if table.puck.misled:
+    if table.puck.wrong_seats:
         auditor.problem(
-            "broken", f"Noise on the puck reader's line moved the puck {table.puck.misled} times."
+            "broken", f"Noise on the puck reader's line moved the puck {table.puck.wrong_seats} times."
         )
-    for what in table.broken:
+    for what in table.failures:
         auditor.problem("broken", what)
     return end_audit(data, hands, seed, profile, auditor, strikes, {"restarts": table.restarts - 1})
 

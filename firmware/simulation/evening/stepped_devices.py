@@ -38,13 +38,13 @@ class SteppedPuck:
         self._faults = faults
         self._rng = rng
         self._seat: int | None = None
-        self._lain: deque[tuple[float, int | None]] = deque([(0.0, None)], maxlen=8)
+        self._past_seats: deque[tuple[float, int | None]] = deque([(0.0, None)], maxlen=8)
         self._now = 0.0
-        self.misled = 0
+        self.wrong_seats = 0
         """Number of times that the product reported a seat where the disks had not been recently."""
         self._line = self._new_line()
         self._put: Callable[[PuckReading], None] | None = None
-        self._told: PuckReading | None = None
+        self._reported: PuckReading | None = None
         self._open = False
         self._silent = False
         self._snapshot_at = 0.0
@@ -55,7 +55,7 @@ class SteppedPuck:
 
     def move_to(self, seat: int | None) -> None:
         """Lay both disks at this seat; None: pick them up."""
-        self._lain.append((self._now, self._seat))
+        self._past_seats.append((self._now, self._seat))
         self._seat = seat
 
     @property
@@ -65,7 +65,7 @@ class SteppedPuck:
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
         """Start; see `PuckReader.start`."""
-        self._line, self._put, self._told, self._open = self._new_line(), put, None, False
+        self._line, self._put, self._reported, self._open = self._new_line(), put, None, False
 
     def use(self, disks: Disks) -> None:
         """Change the disks; see `PuckReader.use`."""
@@ -81,23 +81,23 @@ class SteppedPuck:
         if self._put is None:
             return
         if self._faults.on("puck-unplugged"):
-            self._lose(now)
+            self._unplug(now)
         elif not self._open:
             self._line.opened(now)
             self._open, self._silent = True, False
         if self._open and not self._silent:
-            self._talk(now)
+            self._send_frames(now)
         reading = self._line.reading(now)
-        of_late = {seat for until, seat in self._lain if now - until <= STALE_AFTER + 2 * SNAPSHOT_EVERY}
-        if reading.seat not in (None, self._seat, *of_late):
-            self.misled += 1
+        recent = {seat for until, seat in self._past_seats if now - until <= STALE_AFTER + 2 * SNAPSHOT_EVERY}
+        if reading.seat not in (None, self._seat, *recent):
+            self.wrong_seats += 1
         elif self._faults.on("puck-babble") and self._open:
             self._faults.notice("puck-babble")
-        if not reading.same_as(self._told):
-            self._told = reading
+        if not reading.same_as(self._reported):
+            self._reported = reading
             self._put(reading)
 
-    def _lose(self, now: float) -> None:
+    def _unplug(self, now: float) -> None:
         """Unplug the cable; one time in three the reader falls silent with the cable in."""
         if not self._open or self._silent:
             return
@@ -108,7 +108,7 @@ class SteppedPuck:
         if not self._silent:
             self._line.forget(UNPLUGGED)
 
-    def _talk(self, now: float) -> None:
+    def _send_frames(self, now: float) -> None:
         if self._line.due(now):
             self._line.feed(encode("HELLO", "puckd", VERSION, READER_ID), now)
             self._snapshot_at = now
@@ -127,14 +127,14 @@ class SteppedPuck:
         """Send noise, and frames about another seat: cut off, with a byte changed, and one valid sweep."""
         self._faults.strike("puck-babble")
         rng = self._rng
-        known = {self._seat, self._told.seat if self._told else None}
-        lie = self._snapshot(now - 0.001, rng.choice([seat for seat in SEATS if seat not in known]))
-        spot = rng.randrange(1, len(lie) - 2)
-        changed = lie[:spot] + bytes([lie[spot] ^ (1 << rng.randrange(7))]) + lie[spot + 1 :]
-        for noise in (rng.randbytes(rng.randrange(1, 200)), lie[:spot], b"\n", changed):
+        known = {self._seat, self._reported.seat if self._reported else None}
+        wrong = self._snapshot(now - 0.001, rng.choice([seat for seat in SEATS if seat not in known]))
+        spot = rng.randrange(1, len(wrong) - 2)
+        changed = wrong[:spot] + bytes([wrong[spot] ^ (1 << rng.randrange(7))]) + wrong[spot + 1 :]
+        for noise in (rng.randbytes(rng.randrange(1, 200)), wrong[:spot], b"\n", changed):
             self._line.feed(noise, now)
-        if now >= self._snapshot_at:  # a single wrong sweep: the true one follows at once
-            self._line.feed(lie, now)
+        if now >= self._snapshot_at:  # a single wrong sweep: a true one follows at once
+            self._line.feed(wrong, now)
 
 
 class SteppedButtons:
@@ -154,7 +154,7 @@ class SteppedButtons:
         self._panel, self._put = PressedButtons(self._contacts()), put
 
     def take_bounces(self) -> list[Bounce]:
-        """Return none: nobody asks in an evening."""
+        """Return none."""
         return []
 
     def close(self) -> None:
@@ -217,11 +217,11 @@ class SteppedButtons:
 
 
 class SteppedLamps:
-    """The panel's lamps. `deadly`: the process dies once when it sets them, after its event was written."""
+    """The panel's lamps. `kills`: the process is killed when it sets them, just after its event was written."""
 
     def __init__(self) -> None:
         self.lit: dict[LampName, Light] = {}
-        self.deadly = False
+        self.kills = False
 
     def start(self) -> None:
         """Switch off; see `Lamps.start`."""
@@ -229,7 +229,7 @@ class SteppedLamps:
 
     def show(self, lights: Mapping[LampName, Light]) -> None:
         """Set the panel; see `Lamps.show`."""
-        if self.deadly:
+        if self.kills:
             raise ProcessKilled
         self.lit = dict(lights)
 

@@ -32,37 +32,37 @@ T = TypeVar("T")
 
 STEP: Final = 0.25
 """Simulated seconds per step."""
-FINGER: Final = 0.05
-"""The same while a button is held."""
-TURN_UP_S: Final = 1.0
-"""From the showdown signal to the first reading."""
-STARTS_IN: Final = 3.0
-"""Seconds after which a dead table process is started again."""
+PRESS_STEP: Final = 0.05
+"""Simulated seconds per step while a button is pressed."""
+SHOWDOWN_DELAY: Final = 1.0
+"""Seconds from the showdown signal to the first reading."""
+RESTART_DELAY: Final = 3.0
+"""Seconds after which a table process that ended is started again."""
 BOOTED_FOR: Final = 100.0
 """Seconds that the box has been on when the table process starts."""
-EVENING: Final = 1_760_000_000_000
+EVENING_MS: Final = 1_760_000_000_000
 """Start of the evening in milliseconds since 1970."""
-STEPS: Final = (-7 * 3_600_000, 365 * 86_400_000)
-"""Milliseconds by which the wall clock jumps, other than to 1970: back by hours, ahead by a year."""
+CLOCK_JUMPS: Final = (-7 * 3_600_000, 365 * 86_400_000)
+"""Milliseconds by which the wall clock jumps (it also jumps to 1970): back by hours, ahead by a year."""
 
 
-class CrampedJournal(Journal):
-    """A journal on a disk that can be full: SQLite itself reports it at the next page it needs."""
+class FillableJournal(Journal):
+    """A journal whose disk can be filled: SQLite itself then reports a full disk when it needs another page."""
 
     def fill_disk(self) -> None:
         """Leave no free space."""
         pages = self._db.execute("PRAGMA page_count").fetchone()[0]
         self._db.execute(f"PRAGMA max_page_count = {pages}")
 
-    def make_room(self) -> None:
-        """Free space again."""
+    def free_disk(self) -> None:
+        """Remove the limit again."""
         self._db.execute("PRAGMA max_page_count = 1073741823")
 
 
 class SteppedTable:
     """One table: simulated devices, clock and faults around the product's table process.
 
-    `broken` collects what a table process must never do: raise, or log an internal error.
+    `failures` collects what a table process must never do: raise, or answer with an internal error.
     """
 
     def __init__(
@@ -71,32 +71,30 @@ class SteppedTable:
         faults: Faults,
         rng: random.Random,
         readings: SteppedReadings,
-        journal: Callable[..., CrampedJournal] = CrampedJournal,
+        open_journal: Callable[..., FillableJournal] = FillableJournal,
         *,
-        began_ms: int = EVENING,
+        began_ms: int = EVENING_MS,
     ) -> None:
         """Start the table process. `began_ms`: the wall clock at the start. Raises AppError, TableError."""
         self._config = config
         self._faults = faults
         self._rng = rng
-        self._open = journal
+        self._open_journal = open_journal
         self.readings = readings
         self.puck = SteppedPuck(faults, rng)
         self.buttons = SteppedButtons(faults, rng)
         self.lamps = SteppedLamps()
         self.now = BOOTED_FOR
-        self.broken: list[str] = []
+        self.failures: list[str] = []
         self.restarts = 0
         self._began_ms = self._wall_ms = began_ms
-        self._deadly = False
+        self._kills_at_clock = False
         self._full = False
-        self._journal: CrampedJournal | None = None
+        self._journal: FillableJournal | None = None
         self._process: TableProcess | None = None
         self._starts_at = 0.0
         self._set_up()
         self._start()
-
-    # ---- the room ----
 
     @property
     def up(self) -> bool:
@@ -114,24 +112,21 @@ class SteppedTable:
         return self._process
 
     def pass_time(self, seconds: float, step: float = STEP) -> None:
-        """Advance the time, with everything that is due on the way."""
+        """Advance the time, and do everything that becomes due."""
         end = self.now + seconds
         while self.now < end:
             self.now = min(self.now + step, end)
-            self._moment()
+            self._step()
 
     def press(self, button: ButtonName, seconds: float = 0.15) -> None:
         """Press a button for this many seconds, and release it."""
         self.buttons.set(button, True, self.now)
-        self.pass_time(seconds, FINGER)
+        self.pass_time(seconds, PRESS_STEP)
         self.buttons.set(button, False, self.now)
-        self.pass_time(0.2, FINGER)
+        self.pass_time(0.2, PRESS_STEP)
 
     def touch(self, command: dict[str, Any]) -> dict[str, Any] | None:
-        """Send a command as the page does, and return the answer; None without an answer.
-
-        In that case the command may have been done or not.
-        """
+        """Send a command as the page does; return the answer, or None if none came: it may then be done or not."""
         if self._faults.on("page-gone"):
             self._faults.strike("page-gone")
             if self._rng.random() < 0.5:
@@ -145,7 +140,7 @@ class SteppedTable:
             return None
         answer = request.answer.result(0)
         if "error of its own" in answer.get("error", ""):
-            self.broken.append(f"{command}: {answer['error']}")
+            self.failures.append(f"{command}: {answer['error']}")
         if self._faults.on("page-gone"):
             return None
         return answer
@@ -157,21 +152,17 @@ class SteppedTable:
         if self._journal is not None:
             self._journal.close()
 
-    # ---- what happens by itself ----
-
-    def _moment(self) -> None:
+    def _step(self) -> None:
         for name in self._faults.step(self.now):
             if name == "table-killed":
                 self._kill()
             elif name == "clock-step":
                 self._faults.strike("clock-step")
-                is_after_1970 = self._wall_ms > 0
-                self._wall_ms = (
-                    self._rng.choice([0, *(self._wall_ms + step for step in STEPS)])
-                    if is_after_1970  # from 1970 a clock can only be set right
-                    else self._began_ms
-                )
-        self._disk()
+                if self._wall_ms > 0:
+                    self._wall_ms = self._rng.choice([0, *(self._wall_ms + jump for jump in CLOCK_JUMPS)])
+                else:  # a clock in 1970 can only be set right
+                    self._wall_ms = self._began_ms
+        self._fill_or_free_disk()
         if self._process is None:
             if self.now >= self._starts_at:
                 self._start()
@@ -181,14 +172,14 @@ class SteppedTable:
         self.readings.step(self.now)
         self._turn()
 
-    def _disk(self) -> None:
+    def _fill_or_free_disk(self) -> None:
         full = self._faults.on("disk-full")
         if full != self._full and self._journal is not None:
             self._full = full
             if full:
                 self._journal.fill_disk()
             else:
-                self._journal.make_room()
+                self._journal.free_disk()
 
     def _kill(self) -> None:
         """Kill the table process: now, just before its next event is written, or just after."""
@@ -196,57 +187,57 @@ class SteppedTable:
             return
         match self._rng.randrange(3):
             case 0:
-                self._killed()
+                self._end_killed()
             case 1:
-                self._deadly = True
+                self._kills_at_clock = True
             case _:
-                self.lamps.deadly = True
+                self.lamps.kills = True
 
     def _turn(self) -> None:
         if self._process is not None:
-            self._alive(self._process.turn_all)
+            self._run(self._process.turn_all)
 
-    def _alive(self, work: Callable[[], T]) -> T | None:
-        """Run a step of the table process; it may be killed by it."""
+    def _run(self, work: Callable[[], T]) -> T | None:
+        """Run a step of the table process, in which it may be killed; return None if it ended."""
         try:
             return work()
         except ProcessKilled:
-            self._killed()
+            self._end_killed()
         except TableError:
             raise
         except Exception as error:
-            self.broken.append(f"{type(error).__name__}: {error}")
-            self._died()
+            self.failures.append(f"{type(error).__name__}: {error}")
+            self._remove_process()
         return None
 
-    def _killed(self) -> None:
+    def _end_killed(self) -> None:
         self._faults.strike("table-killed")
-        self._died()
+        self._remove_process()
 
-    def _died(self) -> None:
-        """Remove the killed process: its connection, its queue and its reading process."""
+    def _remove_process(self) -> None:
+        """Remove a process that ended: its connection, its queue and its reading process."""
         if self._journal is not None:
             self._journal.close()
         self._journal = self._process = None
-        self._deadly = self.lamps.deadly = False
-        self._starts_at = self.now + STARTS_IN
+        self._kills_at_clock = self.lamps.kills = False
+        self._starts_at = self.now + RESTART_DELAY
         for device in (self.puck, self.buttons, self.lamps, self.readings):
             device.close()
 
     def _set_up(self) -> None:
-        """Skip the first set-up: this evening's house plays at once. Raises TableError."""
+        """Skip the first set-up. Raises TableError."""
         with Journal(self._config.data, self._clock()) as journal:
             if not journal.recover().set_up:
                 journal.append([ev.SetUpEnded(skipped=True)], "console")
 
     def _start(self) -> None:
-        """Start the table process; if its record cannot be written it ends again and is started later."""
+        """Start the table process; if its record cannot be written, it is started again later."""
         try:
-            self._journal = self._open(self._config.data, self._clock())
+            self._journal = self._open_journal(self._config.data, self._clock())
             self._full = False
-            self._disk()
+            self._fill_or_free_disk()
             journal = self._journal
-            self._process = self._alive(
+            self._process = self._run(
                 lambda: TableProcess(
                     self._config.data,
                     journal,
@@ -260,25 +251,25 @@ class SteppedTable:
                     ),
                     self.readings,
                     None,
-                    TURN_UP_S,
+                    SHOWDOWN_DELAY,
                     lambda: self.now,
-                    keeper=self._keeper(journal),
+                    maintenance=self._maintenance(journal),
                     screen=self._config.screen,
                 )
             )
             if self._process is not None:
-                self._alive(self._process.begin)
+                self._run(self._process.begin)
                 self.restarts += 1
         except TableError as error:
             if self._full:
                 self._faults.strike("disk-full")
                 self._faults.notice("disk-full")
             else:
-                self.broken.append(f"The table process does not start: {error}")
-            self._died()
+                self.failures.append(f"The table process does not start: {error}")
+            self._remove_process()
 
-    def _keeper(self, journal: Journal) -> RecordMaintenance | None:
-        """Return what signs and maintains the record; None: nothing does."""
+    def _maintenance(self, journal: Journal) -> RecordMaintenance | None:
+        """Return what signs and maintains the record, if anything does."""
         return None
 
     def _clock(self) -> Clock:
@@ -289,9 +280,9 @@ class SteppedTable:
         )
         clock = box_clock(system)
 
-        def moment() -> Timestamp:
-            if self._deadly:
+        def read_clock() -> Timestamp:
+            if self._kills_at_clock:
                 raise ProcessKilled
             return clock()
 
-        return moment
+        return read_clock

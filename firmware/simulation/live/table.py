@@ -127,7 +127,7 @@ class SimulatedTable:
                 self.readings,
                 config.socket,
                 config.times.turn_up,
-                keeper=RecordMaintenance(
+                maintenance=RecordMaintenance(
                     config.data, self._journal, room / "key", config.keeping, wall, dispute_pdf
                 ),
                 answer_within=config.times.answer,

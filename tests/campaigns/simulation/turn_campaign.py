@@ -31,7 +31,7 @@ from firmware.simulation.evening.faults import Faults
 from firmware.simulation.evening.reader_model import ReaderErrors, ReaderModel
 from firmware.simulation.evening.stepped_reader import SteppedReadings
 from firmware.simulation.evening.stepped_run import SteppedRun
-from firmware.simulation.evening.stepped_table import CrampedJournal, SteppedTable
+from firmware.simulation.evening.stepped_table import FillableJournal, SteppedTable
 from firmware.simulation.habits import CLUMSY
 from firmware.simulation.house import make_config
 from firmware.simulation.policy import Act
@@ -131,8 +131,8 @@ class HastyTable(SteppedTable):
             command = command | {"seen": self.shown}
         return super().touch(command)
 
-    def _moment(self) -> None:
-        super()._moment()
+    def _step(self) -> None:
+        super()._step()
         if self.seq > self._next:
             self._next, self._paints_at = self.seq, self.now + self._paints.uniform(0.0, SLOW_S)
         if self._next > self.shown and self.now >= self._paints_at:
@@ -283,7 +283,7 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
     readings = SteppedReadings(data, errors, faults, random.Random(f"camera {seed}"))
     auditor = NoAudit(faults, readings.given)
     table = HastyTable(
-        *(config, faults, random.Random(f"table {seed}"), readings, CrampedJournal),
+        *(config, faults, random.Random(f"table {seed}"), readings, FillableJournal),
         paints=random.Random(f"screen {seed}"),
     )
     run = HastyRun(table, data, auditor, faults, seed, rules, HABITS)
@@ -318,7 +318,7 @@ def campaign(data: Path, hands: int, seed: int, profile: str) -> Counter[str]:
     carried = {player: state.stacks[player] for player in expected}
     assert carried == expected, (carried, expected)
     assert sum(expected.values()) == sum(sums.first.values())
-    assert not table.broken, table.broken
+    assert not table.failures, table.failures
     run.done["payments compared with what was painted"] = check_painted(rows, table)
     return run.done
 

@@ -47,14 +47,14 @@ ALL = KeepingConfig()
 
 
 class Box:
-    """A table process with its keeper, driven turn by turn or on a thread; its wall clock is set by the test."""
+    """A table process with its maintenance, driven turn by turn or on a thread; its wall clock is set by the test."""
 
     def __init__(self, config: Config, key: Path, keeping: KeepingConfig = ALL) -> None:
         self.config = config
         self.boot, self.wall_ms = "boot", 1_700_000_000_000
         self.seconds = 0.0
         self.journal = Journal(config.data, self.moment)
-        self.keeper = RecordMaintenance(
+        self.maintenance = RecordMaintenance(
             config.data,
             self.journal,
             key,
@@ -72,7 +72,7 @@ class Box:
             self.readings,
             config.socket,
             0.0,
-            keeper=self.keeper,
+            maintenance=self.maintenance,
             answer_within=DEADLINE,
         )
         self.thread = threading.Thread(target=self.process.run)
@@ -382,7 +382,7 @@ def test_a_dispute_file_that_takes_its_time_is_waited_for(box: Box, monkeypatch:
         made.wait(DEADLINE)
         return b"%PDF"
 
-    box.keeper._pdf = slowly
+    box.maintenance._pdf = slowly
     box.process._answer_within = 0.3
     monkeypatch.setattr(table_process, "MADE_WITHIN", 0.05)
     assert "did not answer in time" in box.ask("export_hand", past=hand, session=session)["error"]

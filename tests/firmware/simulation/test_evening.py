@@ -22,7 +22,7 @@ from firmware.simulation.evening.pixels import FAULTS as PIXEL_FAULTS
 from firmware.simulation.evening.pixels import simulate_pixels
 from firmware.simulation.evening.reader_model import Rates, ReaderErrors
 from firmware.simulation.evening.run import Outcome, simulate
-from firmware.simulation.evening.stepped_table import CrampedJournal
+from firmware.simulation.evening.stepped_table import FillableJournal
 from firmware.table import Ask, State
 from firmware.table import events as ev
 
@@ -124,7 +124,7 @@ def test_dead_table_processes_are_started_again(run: Run) -> None:
 # ---- alarms: each rings ----
 
 
-class BentJournal(CrampedJournal):
+class BentJournal(FillableJournal):
     """A journal of a table that goes wrong: what is written is not what happened."""
 
     def append(

@@ -33,7 +33,7 @@ from firmware.runtime.maintenance import RecordMaintenance
 from firmware.runtime.table_devices import Devices
 from firmware.runtime.table_process import TableProcess
 from firmware.simulation.evening.run import simulate
-from firmware.simulation.evening.stepped_table import CrampedJournal
+from firmware.simulation.evening.stepped_table import FillableJournal
 from firmware.simulation.house import make_config
 from firmware.table import State, TableError
 from firmware.table.errors import JournalError
@@ -55,7 +55,7 @@ def ticking() -> Clock:
     )
 
 
-class _OpenJournal(CrampedJournal):
+class _OpenJournal(FillableJournal):
     """Stays open when the evening is over: how a kill leaves its files is looked at then."""
 
     opened: _OpenJournal | None = None
@@ -121,7 +121,9 @@ def at_table(
             None,
             0.0,
             clock=lambda: next(ticks) * 0.3,
-            keeper=RecordMaintenance(data, journal, key, KeepingConfig(), ticking()) if is_kept else None,
+            maintenance=RecordMaintenance(data, journal, key, KeepingConfig(), ticking())
+            if is_kept
+            else None,
         )
         try:
             table.begin()
