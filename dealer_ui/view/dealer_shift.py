@@ -6,7 +6,6 @@ from dealer_ui.text.words import money
 from dealer_ui.view.downs import DownTime
 from dealer_ui.view.screen import Action, Down
 from firmware.rules import Profile
-from firmware.rules.collection import Down as RulesDown
 from firmware.rules.collection import fee_due, rates
 from firmware.table.offers import Offers
 from firmware.table.state import State
@@ -40,9 +39,8 @@ def _collection(
     if not found or rules is None:
         return "", ()
     rate = found[0]  # a table plays one option; the profile's schedule has one for each limit
-    span = RulesDown(state.down, 0, rules.collection.down_minutes * 60)
     due = tuple(
-        (name, money(fee_due(rate, span, 60 * time.joined.get(name, time.minutes), rules)))
+        (name, money(fee_due(rate, 60 * time.joined.get(name, time.minutes), rules)))
         for name in state.stacks
         if name not in state.sits_out
     )

@@ -37,7 +37,6 @@ class PowerReading:
     undervoltage_since_boot: bool | None
     throttled: bool | None
     """Whether the processor is throttled now, because of undervoltage or heat."""
-    throttled_since_boot: bool | None
     temperature_c: float | None
     """The processor's temperature in °C."""
 
@@ -76,12 +75,10 @@ class Power:
         def flag(bits: int) -> bool | None:
             return None if flags is None else bool(flags & bits)
 
-        slow = _CAPPED | _THROTTLED_NOW | _SOFT_LIMIT
         return PowerReading(
             undervoltage=flag(_UNDERVOLTAGE),
             undervoltage_since_boot=flag(_UNDERVOLTAGE << _SINCE_BOOT),
-            throttled=flag(slow),
-            throttled_since_boot=flag(slow << _SINCE_BOOT),
+            throttled=flag(_CAPPED | _THROTTLED_NOW | _SOFT_LIMIT),
             temperature_c=self._temperature(),
         )
 

@@ -14,7 +14,6 @@ from firmware.record.archive_lines import cards_in
 from firmware.record.journal.journal import Entry
 from firmware.record.shift_counts import Counts, Down, Report
 from firmware.rules import Profile
-from firmware.rules.collection import Down as RulesDown
 from firmware.rules.collection import fee_due, rates
 from firmware.table import events as ev
 
@@ -263,8 +262,7 @@ class RunningReport:
         found = rates(down.opened.unit, rules) if rules else ()
         if not found or rules is None:
             return 0
-        span = RulesDown(down.number, 0, rules.collection.down_minutes * 60)
-        return sum(fee_due(found[0], span, 60 * joined, rules) for joined in down.joined.values())
+        return sum(fee_due(found[0], 60 * joined, rules) for joined in down.joined.values())
 
     # ---- cards ----
 

@@ -56,9 +56,6 @@ _ANOTHER: Final = Message(
 _ANOTHER_KEY: Final = Message(
     "The pit's log is signed with another key than before. Tell surveillance, and enrol the table again."
 )
-_NOT_OURS: Final = Message(
-    "The pit's log does not have row %(seq)s as this table signed it. Tell surveillance.", seq=0
-)
 AnchorAt = Callable[[int], tuple[str, Anchor] | None]
 """The number of a signed row → the hash of the record's first row, and the anchor of that row; None without one."""
 

@@ -36,21 +36,19 @@ def throttled(flags: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("flags", "now", "since_boot", "slow", "slow_since_boot"),
+    ("flags", "now", "since_boot", "slow"),
     [
-        (0x0, False, False, False, False),
-        (0x50005, True, True, True, True),
-        (0x50000, False, True, False, True),
-        (0x1, True, False, False, False),
-        (0x2, False, False, True, False),
-        (0x80008, False, False, True, True),
+        (0x0, False, False, False),
+        (0x50005, True, True, True),
+        (0x50000, False, True, False),
+        (0x1, True, False, False),
+        (0x2, False, False, True),
+        (0x80008, False, False, True),
     ],
 )
-def test_every_flag_is_told(
-    tmp_path: Path, flags: int, now: bool, since_boot: bool, slow: bool, slow_since_boot: bool
-) -> None:
+def test_every_flag_is_told(tmp_path: Path, flags: int, now: bool, since_boot: bool, slow: bool) -> None:
     reading = box(tmp_path, throttled(flags), ("cpu-thermal", "48312")).read()
-    assert reading == PowerReading(now, since_boot, slow, slow_since_boot, 48.312)
+    assert reading == PowerReading(now, since_boot, slow, 48.312)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +57,7 @@ def test_every_flag_is_told(
 )
 def test_what_vcgencmd_cannot_tell_is_unknown(tmp_path: Path, script: str) -> None:
     reading = box(tmp_path, script, ("cpu-thermal", "48312")).read()
-    assert reading == PowerReading(None, None, None, None, 48.312)
+    assert reading == PowerReading(None, None, None, 48.312)
     assert reading.warnings() == []
 
 
@@ -70,7 +68,7 @@ def test_a_vcgencmd_that_hangs_is_given_up(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_computer_that_is_no_pi_knows_nothing_and_warns_of_nothing(tmp_path: Path) -> None:
     reading = Power(tmp_path, "no-such-command-here").read()
-    assert reading == PowerReading(None, None, None, None, None)
+    assert reading == PowerReading(None, None, None, None)
     assert reading.warnings() == []
 
 
@@ -92,12 +90,12 @@ def test_the_processors_own_sensor_is_read(
 @pytest.mark.parametrize(
     ("reading", "warnings"),
     [
-        (PowerReading(False, False, False, False, 50.0), []),
-        (PowerReading(True, True, True, True, 50.0), ["too weak: use"]),
-        (PowerReading(False, True, False, True, 50.0), ["was too weak"]),
-        (PowerReading(False, False, True, True, 79.9), ["slowly to cool down"]),
-        (PowerReading(False, False, True, True, 80.0), ["80 °C"]),
-        (PowerReading(True, True, True, True, 85.0), ["too weak", "85 °C"]),
+        (PowerReading(False, False, False, 50.0), []),
+        (PowerReading(True, True, True, 50.0), ["too weak: use"]),
+        (PowerReading(False, True, False, 50.0), ["was too weak"]),
+        (PowerReading(False, False, True, 79.9), ["slowly to cool down"]),
+        (PowerReading(False, False, True, 80.0), ["80 °C"]),
+        (PowerReading(True, True, True, 85.0), ["too weak", "85 °C"]),
     ],
 )
 def test_every_alarm_rings(reading: PowerReading, warnings: list[str]) -> None:

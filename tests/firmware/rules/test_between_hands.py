@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from firmware.rules import ProfileError, load_profile
 from firmware.rules.chips import add_on, buy_in, take_off, verify_unit
-from firmware.rules.collection import Down, down_at, fee_due, rates
+from firmware.rules.collection import fee_due, rates
 from firmware.rules.errors import SeatingError, StakesError
 from firmware.rules.fantasyland import offers_fantasyland
 from firmware.rules.profiles.options import Rate
@@ -217,30 +217,15 @@ def test_the_fees_by_table_limit() -> None:
     assert rates(2500, FACE_UP) == ()
 
 
-def test_a_down_is_40_minutes_from_when_the_table_opened() -> None:
-    assert down_at(100, 100, FACE_UP) == Down(0, 100, 2500)
-    assert down_at(100, 2499, FACE_UP).number == 0
-    assert down_at(100, 2500, FACE_UP) == Down(1, 2500, 4900)
-
-
-@pytest.mark.parametrize(
-    ("joined", "fee"), [(-9999, 1500), (0, 1500), (1199, 1500), (1200, 750), (2399, 750), (2400, 0)]
-)
+@pytest.mark.parametrize(("joined", "fee"), [(0, 1500), (1199, 1500), (1200, 750), (2399, 750), (2400, 0)])
 def test_who_joins_at_the_20_minute_mark_or_later_pays_half(joined: int, fee: int) -> None:
     rate = rates(3000, FACE_UP)[0]
-    assert fee_due(rate, down_at(0, 0, FACE_UP), joined, FACE_UP) == fee
+    assert fee_due(rate, joined, FACE_UP) == fee
 
 
 def test_without_a_mark_everybody_pays_all_of_it() -> None:
     profile = rules(FACE_UP, collection__half_from_minute=0)
-    assert fee_due(rates(3000, profile)[0], Down(0, 0, 2400), 2399, profile) == 1500
-
-
-def test_there_is_no_down_before_the_table_opens_or_where_none_is_taken() -> None:
-    with pytest.raises(StakesError, match="not open yet"):
-        down_at(100, 99, FACE_UP)
-    with pytest.raises(StakesError, match="takes no collection"):
-        down_at(0, 0, UNIT)
+    assert fee_due(rates(3000, profile)[0], 2399, profile) == 1500
 
 
 @pytest.mark.parametrize(

@@ -123,5 +123,5 @@ def test_one_reader_of_one_spot_is_whole(tmp_path: Path) -> None:
 
 
 def test_the_pis_sensors_are_told_as_far_as_they_speak() -> None:
-    assert facts_of_pi(PowerReading(None, None, None, None, 55.5)) == {"celsius": 55.5}
-    assert facts_of_pi(PowerReading(False, True, None, None, None)) == {"weak": False, "was_weak": True}
+    assert facts_of_pi(PowerReading(None, None, None, 55.5)) == {"celsius": 55.5}
+    assert facts_of_pi(PowerReading(False, True, None, None)) == {"weak": False, "was_weak": True}
