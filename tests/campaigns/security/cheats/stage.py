@@ -137,7 +137,12 @@ class Stage:
         assert answer["ok"], answer
 
     def until(self, so: Callable[[State], object]) -> State:
-        until(lambda: so(self.state))
+        try:
+            until(lambda: so(self.state))
+        except AssertionError as late:
+            last = [f"{row.seq} {row.type} {row.payload[:300]}" for row in self.reader.events_since(0, 100_000)[-15:]]
+            late.add_note("\n".join([f"{self.state.phase}; it says: {self.said()}", *last]))
+            raise
         return self.state
 
     def show(self, frame: Image) -> None:
@@ -192,7 +197,8 @@ class Stage:
         return of
 
     def pay(self, count: int | None = None) -> State:
-        """Mark payments, all of them or some; after the last one the camera looks again."""
+        """Mark payments, all of them or some, once the hand is settled; after the last one the camera looks again."""
+        self.until(lambda state: state.phase is Phase.SETTLED)
         for a, b in self.state.unpaid[:count]:
             self.must("mark_paid", a=a, b=b)
         return self.until(lambda state: state.unpaid or state.compared)
