@@ -61,6 +61,7 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
     """Make batches of scenes until training ends; scenes without a clear index are mostly passed over."""
     cv2.setNumThreads(1)
     os.nice(2)
+    samples.cancel_join_thread()  # at its end it does not wait until somebody takes what it has made
     maker = SceneMaker(seed, data)
     parent = os.getppid()
     while os.getppid() == parent:  # a trainer that was killed leaves nobody at work
