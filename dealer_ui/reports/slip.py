@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import segno
 
 from firmware.record.evidence.anchors import Anchor
-from firmware.uplink.held import HeldCheckpoint
+from firmware.uplink.held_checkpoint import HeldCheckpoint
 
 if TYPE_CHECKING:
     from reportlab.pdfgen.canvas import Canvas

@@ -17,7 +17,7 @@ from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor
 from firmware.table.errors import JournalError, UnknownEvent
 from firmware.table.events import HeadSigned
-from firmware.uplink.held import read_checkpoint
+from firmware.uplink.held_checkpoint import read_checkpoint
 
 blueprint = Blueprint("slip", __name__)
 blueprint.register_error_handler(HTTPException, refused)

@@ -40,9 +40,9 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.record.stick_request import PROGRESS
 from firmware.table_client import ANSWER_CEILING_S, ANSWER_FLOOR_S, TableLink
-from firmware.uplink.heard import FOLDER as HEARD
-from firmware.uplink.heard import read as read_heard
 from firmware.uplink.join_request import PROGRESS as JOIN
+from firmware.uplink.status_file import FOLDER as PIT_STATUS
+from firmware.uplink.status_file import read_status
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ class Settings:
     """Seconds between which the limit for the table's answer to a command lies."""
     export_s: float = 60.0
     """Seconds that the table may take for a dispute file: it has pictures to draw."""
-    pit: Path = Path("/") / HEARD
+    pit: Path = Path("/") / PIT_STATUS
     """Where the uplink says how far the pit has heard of this table."""
     stick: Path = PROGRESS
     """The file that says how far a dispute file is on its way to a stick."""
@@ -100,7 +100,7 @@ def create_app(settings: Settings) -> Flask:
     i18n.set_up(app, lambda: services(app).live.state().house)
 
     def pit() -> Mapping[str, Any] | None:
-        return None if settings.training else read_heard(settings.pit, time.monotonic())
+        return None if settings.training else read_status(settings.pit, time.monotonic())
 
     Services(
         live=Live(reader, link.heartbeat, lesson.shown if lesson else None, beside, pit),

@@ -14,7 +14,7 @@ SENDING_S: Final = 5.0
 """So long a call may be on its way before the page says that the pit has not got it; usually it takes half a second."""
 
 PitNews = Callable[[], Mapping[str, Any] | None]
-"""What is known of the pit (`firmware.uplink.heard.read`); None where the table sends to none."""
+"""What is known of the pit (`firmware.uplink.status_file.read_status`); None where the table sends to none."""
 
 
 class CallState(StrEnum):

@@ -10,7 +10,7 @@ import click
 from firmware.cli.options import ask_table, by_option, data_option, key_option, need_record
 from firmware.command_options import FILE
 from firmware.terminal import say, say_json
-from firmware.uplink.heard import FOLDER as HEARD
+from firmware.uplink.status_file import FOLDER as PIT_STATUS
 
 if TYPE_CHECKING:
     from firmware.record.evidence.anchors import Anchor
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option(
     "--pit-state",
     type=click.Path(path_type=Path, file_okay=False),
-    default=Path("/") / HEARD,
+    default=Path("/") / PIT_STATUS,
     help="Where the uplink says what this table holds of the pit's log.",
 )
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
@@ -54,7 +54,7 @@ def command(
     from dealer_ui.reports.slip import checkpoint_lines, qr, slip_lines, slip_pdf, slip_png, slip_svg
     from firmware.record.evidence.anchors import Anchor
     from firmware.record.journal.disk import write_whole
-    from firmware.uplink.held import read_checkpoint
+    from firmware.uplink.held_checkpoint import read_checkpoint
 
     answer = ask_table({"do": "sign_head"}, by, data)
     anchor = Anchor.parse(answer["anchor"]) if answer else _at_the_console(data, key_folder)

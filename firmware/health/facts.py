@@ -78,7 +78,7 @@ class Facts:
     note: Text | None = None
     """What contradicts the note of the last signed head; "" if nothing does."""
     pit: Mapping[str, Any] | None = None
-    """How far the pit has heard (`firmware.uplink.heard.read`); None: this table is not enrolled with any."""
+    """What `firmware.uplink.status_file.read_status` returns; None: this table is not enrolled with a pit."""
 
     @classmethod
     def from_json(cls, answer: Mapping[str, Any]) -> Facts:

@@ -16,8 +16,8 @@ _CONFLICT: Final = Message(
 def check_pit(pit: Mapping[str, Any] | None, rows: int | None) -> CheckFinding | None:
     """Return how the pit stands with this table; None for a table that is not enrolled.
 
-    `pit`: what `firmware.uplink.heard.read` returns; `rows`: the record's last row. The figure is the last row that the
-    pit has, "" if it has none.
+    `pit`: what `firmware.uplink.status_file.read_status` returns; `rows`: the record's last row. The figure is the
+    last row that the pit has, "" if it has none.
     """
     if pit is None:
         return None

@@ -15,7 +15,7 @@ from firmware.devices.clock import SystemClock
 from firmware.devices.puck.reading import PuckReading
 from firmware.record.journal.disk import MB, free_bytes
 from firmware.runtime.reading.messages import JobDone, ReaderState, ReadingDone
-from firmware.uplink.heard import pit_fact
+from firmware.uplink.status_file import read_pit_status
 from vision.reading.networks import networks_hash
 
 ANTENNAS: Final = range(1, 6)
@@ -84,7 +84,7 @@ class BoxFacts:
             "synchronised": now.state == "synchronised",
             "rtc": now.rtc,
             "jumped_ms": now.jumped_ms,
-            "pit": pit_fact(self._root),
+            "pit": read_pit_status(self._root),
             "model_named": stated or None,
             "model_hash": actual
             if stated

@@ -34,7 +34,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS, Phase
 from firmware.table.topics.evidence import DropImages, ExportHand, ReadStick, RecordCommand, SignHead
 from firmware.threads import Worker
-from firmware.uplink.heard import WITNESS
+from firmware.uplink.status_file import WITNESS
 from firmware.uplink.witness import proofs_in
 
 log = logging.getLogger(__name__)

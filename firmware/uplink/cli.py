@@ -15,11 +15,11 @@ from firmware.command_options import ANY_PATH, FILE, data_option_unopened
 from firmware.command_options import FOLDER as ANY_FOLDER
 from firmware.pulse import PULSE as BEATEN
 from firmware.terminal import say
-from firmware.uplink.heard import FOLDER as HEARD
-from firmware.uplink.heard import WITNESS as WITNESSED
 from firmware.uplink.inbox.requests import FOLDER as IN_INBOX
 from firmware.uplink.join_request import FOLDER as JOIN
 from firmware.uplink.join_request import PROGRESS as JOIN_PROGRESS
+from firmware.uplink.status_file import FOLDER as PIT_STATUS
+from firmware.uplink.status_file import WITNESS as WITNESSED
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import State, Witness
@@ -29,7 +29,7 @@ WITNESS: Final = Path("/") / WITNESSED
 INBOX: Final = Path("/") / IN_INBOX
 MAKER_ROOT: Final = Path("/etc/feltwatch/root.json")
 """The maker's root metadata that this box was installed with."""
-STATE: Final = Path("/") / HEARD
+STATE: Final = Path("/") / PIT_STATUS
 PULSE: Final = Path("/") / BEATEN
 DROP_IN: Final = Path("/etc/systemd/system/feltwatch-uplink.service.d/pit.conf")
 
@@ -172,11 +172,11 @@ def _send(
     from firmware.uplink.client import Client
     from firmware.uplink.follow import Follower, UplinkStatus
     from firmware.uplink.health import table_health
-    from firmware.uplink.heard import write
-    from firmware.uplink.held import held_to_json
+    from firmware.uplink.held_checkpoint import held_to_json
     from firmware.uplink.inbox.fetching import Inbox
     from firmware.uplink.inbox.requests import NOTES
     from firmware.uplink.settings import HOUSE, load
+    from firmware.uplink.status_file import write_status
 
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # as SIGTERM: the kernel ends it, whatever it is doing
     settings = load(enrolment)
@@ -198,17 +198,17 @@ def _send(
     )
     manager = ServiceManager.from_environment()
     shown: tuple[UplinkStatus, State] = UplinkStatus(), follower.witnessed
-    write(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
+    write_status(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
     while True:
         wait = follower.step()
-        now = follower.heard, follower.witnessed
+        now = follower.status, follower.witnessed
         if now != shown:
             if now[0].trouble != shown[0].trouble:
                 say(now[0].trouble or "The pit answers.", err=True)
             if now[1].trouble != shown[1].trouble:
                 say(now[1].trouble or "The pit's log continues what this table has seen.", err=True)
             shown = now
-            write(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
+            write_status(state, shown[0], shown[1].trouble, held_to_json(shown[1]))
         manager.alive()
         time.sleep(wait)
 

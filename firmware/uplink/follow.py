@@ -90,7 +90,7 @@ class Follower:
         self._said: tuple[dict[str, Any], ...] = ()
         self._answers: bool | None = None
         self._pit_clock = PitClock()
-        self.heard = UplinkStatus()
+        self.status = UplinkStatus()
 
     @property
     def witnessed(self) -> State:
@@ -109,7 +109,7 @@ class Follower:
         except (PitUnreachable, JournalError) as error:
             # a new connection would cost a busy pit a handshake and a request more
             if isinstance(error, PitBusy):
-                self.heard = replace(self.heard, trouble=error.sentence)
+                self.status = replace(self.status, trouble=error.sentence)
             else:
                 self._lost(error.sentence)
             longest = min(LONGEST_BACK_OFF_S, FIRST_BACK_OFF_S * 2.0 ** min(self._failures, 10))
@@ -119,7 +119,7 @@ class Follower:
     def _lost(self, why: Text) -> None:
         self._client.close()
         self._have = None  # the next connection begins with the pit's answer
-        self.heard = replace(self.heard, trouble=why)
+        self.status = replace(self.status, trouble=why)
 
     def _step(self) -> float:
         self._client.open()
@@ -180,7 +180,7 @@ class Follower:
 
     def _heard(self, have: Head, head: Head) -> None:
         self._spoke, self._failures, self._have = self._clock(), 0, have
-        self.heard = UplinkStatus(have, max(0, head.seq - have.seq), at=self._spoke)
+        self.status = UplinkStatus(have, max(0, head.seq - have.seq), at=self._spoke)
 
     def _look(self) -> tuple[str, Head, tuple[Entry, ...]]:
         """Return the record's name, its head, and the rows that the pit lacks; none before its first answer."""

@@ -245,7 +245,7 @@ class DemoTable:
 
     def _cut(self) -> Callable[[], object] | None:
         """Return the attack on the record if it is due now."""
-        if not self._is_to_be_rewritten or self._follower.heard.have.seq < FIRST_HAND:
+        if not self._is_to_be_rewritten or self._follower.status.have.seq < FIRST_HAND:
             return None
         self._is_to_be_rewritten = False
         return self._rewrite

@@ -20,8 +20,8 @@ from firmware.record.stick_request import Progress, Step
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.state import PIT, STICK, State, opened
+from tests.dealer_ui.checkpoints import holds_checkpoint
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.held import holds_checkpoint
 from tests.dealer_ui.past import corrected, played, ticking
 
 

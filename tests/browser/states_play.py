@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from firmware.messages import Message
 from firmware.table import events as ev
 from firmware.uplink.follow import UplinkStatus
-from firmware.uplink.heard import write
+from firmware.uplink.status_file import write_status
 from firmware.uplink.wire import Head
 from tests.browser.state import PIT, State, opened
 from tests.browser.states_seats import closed
@@ -134,7 +134,7 @@ def counted(page: Page) -> None:
 def pit_hears(felt: Felt) -> None:
     """The pit has every row of this table."""
     (felt.folder / PIT).mkdir()
-    write(felt.folder / PIT, UplinkStatus(Head(10**6), at=time.monotonic()))
+    write_status(felt.folder / PIT, UplinkStatus(Head(10**6), at=time.monotonic()))
 
 
 def call_offered(felt: Felt) -> None:

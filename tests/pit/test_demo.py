@@ -81,14 +81,14 @@ def test_a_record_that_somebody_rewrote_verifies_at_the_table_and_the_pit_takes_
 ) -> None:
     _, enrolment = pit.enrol("Table 1")
     follower = pit.follower(enrolment, data)
-    until(lambda: follower.step() and not follower.heard.behind)
+    until(lambda: follower.step() and not follower.status.behind)
     changed = rewrite(data)
     assert not verify(data).problems
     with Journal(data) as journal:
         journal.append([ev.TableStarted()], "table")
-        assert journal.seq == follower.heard.have.seq + 1
+        assert journal.seq == follower.status.have.seq + 1
     follower.step()
-    assert "another row" in str(follower.heard.trouble)
+    assert "another row" in str(follower.status.trouble)
     assert JournalReader(data).events_since(changed.seq - 1)[0].actor != changed.actor
 
 

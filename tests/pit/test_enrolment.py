@@ -311,7 +311,7 @@ def test_a_known_table_gets_new_keys_and_the_old_card_is_refused(
     assert box.end() == ""
     old = pit.follower(before, data)
     old.step()
-    assert "No table has this certificate" in str(old.heard.trouble)
+    assert "No table has this certificate" in str(old.status.trouble)
     send_all(pit.follower(tmp_path / "own", data))
 
 

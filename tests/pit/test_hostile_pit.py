@@ -52,7 +52,7 @@ def test_a_pit_that_hangs_is_left_after_a_while(
         client = client_of(pit, authority, tmp_path)
         follower = Follower(data, client, release="0.2.0", clock=lambda: 0.0, rng=random.Random(1))
         assert follower.step() > 0
-        assert "The pit" in str(follower.heard.trouble)
+        assert "The pit" in str(follower.status.trouble)
 
 
 def test_an_answer_that_drips_is_left_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,8 @@ def send_all(follower: Follower) -> None:
     """Let the uplink go on until it has nothing more to send."""
     for _ in range(200):
         wait = follower.step()
-        assert not follower.heard.trouble, follower.heard.trouble
-        if wait and not follower.heard.behind:
+        assert not follower.status.trouble, follower.status.trouble
+        if wait and not follower.status.behind:
             return
     raise AssertionError("the uplink does not come to an end")
 
@@ -81,7 +81,7 @@ def test_a_record_arrives_row_by_row_and_what_is_written_later_follows(pit: Pit,
     generate_record(data, 3, pool=3)
     send_all(follower)
     assert stored(pit) == JournalReader(data).events_since(0)
-    assert follower.heard.have == JournalReader(data).head()
+    assert follower.status.have == JournalReader(data).head()
 
 
 def test_a_pit_with_an_empty_database_gets_everything_again(pit: Pit, data: Path, owned: str) -> None:
@@ -146,7 +146,7 @@ def test_while_the_pit_is_away_the_uplink_waits_longer_each_time_and_then_goes_o
     waits = [follower.step() for _ in range(12)]
     assert waits[0] <= FIRST_BACK_OFF_S
     assert 15 <= waits[-1] <= 30
-    assert "cannot be reached" in str(follower.heard.trouble)
+    assert "cannot be reached" in str(follower.status.trouble)
     (enrolment / "uplink.toml").write_text(right)
     send_all(pit.follower(enrolment, data))
 
@@ -158,7 +158,7 @@ def test_two_addresses_are_tried_in_turn(pit: Pit, data: Path) -> None:
     (enrolment / "uplink.toml").write_text(f'pit = ["127.0.0.1:{nowhere}", "127.0.0.1:{pit.address[1]}"]\n')
     follower = pit.follower(enrolment, data)
     follower.step()
-    assert follower.heard.trouble
+    assert follower.status.trouble
     send_all(follower)
 
 
@@ -191,8 +191,8 @@ def test_the_heartbeat_tells_a_rewritten_past_and_play_goes_on(pit: Pit, data: P
     again = pit.follower(enrolment, data)
     wait = again.step()
     assert FORKED_S / 2 <= wait <= FORKED_S
-    assert "another row" in str(again.heard.trouble)
-    assert again.heard.behind == 0
+    assert "another row" in str(again.status.trouble)
+    assert again.status.behind == 0
 
 
 def test_a_heartbeat_goes_out_every_ten_seconds(pit: Pit, data: Path) -> None:
@@ -408,7 +408,7 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     assert JournalReader(card).events_since(0)[: len(sent)] == sent
     stolen = pit.follower(old, data)
     stolen.step()
-    assert "No table has this certificate" in str(stolen.heard.trouble)
+    assert "No table has this certificate" in str(stolen.status.trouble)
     send_all(pit.follower(new, card))
     assert stored(pit)[: len(sent)] == sent
 
@@ -420,15 +420,15 @@ def test_a_pit_that_says_later_is_asked_again_over_the_same_connection_and_from_
     follower = pit.follower(enrolment, data)
     send_all(follower)
     (client,) = pit.clients
-    opened, have = client._connection, follower.heard.have
+    opened, have = client._connection, follower.status.have
     generate_record(data, 1, pool=1)
     with psycopg.connect(owned) as connection:
         connection.execute("ALTER TABLE gaming_table RENAME TO mislaid")
     assert 0 < follower.step() <= FIRST_BACK_OFF_S
-    assert "later" in str(follower.heard.trouble)
-    assert follower.heard.have == have
+    assert "later" in str(follower.status.trouble)
+    assert follower.status.have == have
     with psycopg.connect(owned) as connection:
         connection.execute("ALTER TABLE mislaid RENAME TO gaming_table")
     assert follower.step() == LOOK_EVERY_S  # one request, with the rows
-    assert follower.heard.have == JournalReader(data).head()
+    assert follower.status.have == JournalReader(data).head()
     assert client._connection is opened

@@ -32,7 +32,7 @@ def test_a_struck_off_table_is_refused_and_what_it_sent_stays(pit: Pit, data: Pa
     strike(pit.database, "Table 1")
     generate_record(data, 1, pool=1)
     follower.step()
-    assert "struck off" in str(follower.heard.trouble)
+    assert "struck off" in str(follower.status.trouble)
     assert stored(pit) == rows
 
 
@@ -53,8 +53,8 @@ def test_no_certificate_and_one_of_another_authority_get_no_answer(
     shutil.copy(ours / "pit.crt", foreign / "pit.crt")  # it believes the pit; the pit does not believe it
     follower = pit.follower(foreign, data)
     follower.step()
-    assert "cannot be reached" in str(follower.heard.trouble) or "shows its certificate" in str(
-        follower.heard.trouble
+    assert "cannot be reached" in str(follower.status.trouble) or "shows its certificate" in str(
+        follower.status.trouble
     )
     bare = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     bare.check_hostname, bare.verify_mode = False, ssl.CERT_NONE
@@ -75,8 +75,8 @@ def test_an_expired_certificate_is_refused_and_its_table_plays_on_unheard(
     _, enrolment = pit.enrol("Table 1")
     follower = pit.follower(enrolment, data)
     follower.step()
-    assert "cannot be reached" in str(follower.heard.trouble) or "shows its certificate" in str(
-        follower.heard.trouble
+    assert "cannot be reached" in str(follower.status.trouble) or "shows its certificate" in str(
+        follower.status.trouble
     )
     assert stored(pit) == []
     assert list_tables(pit.database)[0].fresh.heard_ms is None
@@ -113,7 +113,7 @@ def test_a_table_does_not_believe_a_pit_of_another_authority(pit: Pit, tmp_path:
     shutil.copy(tmp_path / "x" / "pit.crt", ours / "pit.crt")
     follower = pit.follower(ours, data)
     follower.step()
-    assert "cannot be reached" in str(follower.heard.trouble)
+    assert "cannot be reached" in str(follower.status.trouble)
     assert stored(pit) == []
 
 

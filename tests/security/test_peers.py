@@ -34,9 +34,9 @@ from firmware.runtime.liveness import heartbeat
 from firmware.runtime.liveness.heartbeat import Heartbeat
 from firmware.runtime.socket_server import CommandSocket
 from firmware.table_client import TableUnreachable
-from firmware.uplink import heard, held, installation, join_request, witness
+from firmware.uplink import held_checkpoint, installation, join_request, status_file, witness
 from firmware.uplink.errors import UplinkError
-from firmware.uplink.held import read_checkpoint
+from firmware.uplink.held_checkpoint import read_checkpoint
 from firmware.uplink.join_request import PROGRESS, JoinProgress, read_join_progress
 from firmware.uplink.settings import KEY
 from firmware.uplink.witness import proofs_in
@@ -95,12 +95,12 @@ def test_nothing_that_an_uplink_says_of_the_pit_is_a_fault_of_the_tables(
     tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "heard.json").write_text(text)
-    assert heard.read(tmp_path, 5.0) is None
+    assert status_file.read_status(tmp_path, 5.0) is None
     assert read_checkpoint(tmp_path) is None
-    monkeypatch.setattr(heard, "is_figure", lambda _: True)
-    monkeypatch.setattr(heard, "UNREADABLE", (OSError, ValueError, LookupError, TypeError))
+    monkeypatch.setattr(status_file, "is_figure", lambda _: True)
+    monkeypatch.setattr(status_file, "UNREADABLE", (OSError, ValueError, LookupError, TypeError))
     with pytest.raises((OverflowError, RecursionError)):
-        int((heard.read(tmp_path, 5.0) or {})["silent_s"])
+        int((status_file.read_status(tmp_path, 5.0) or {})["silent_s"])
 
 
 @contextmanager
@@ -122,11 +122,11 @@ def test_a_pipe_where_the_uplink_says_how_far_it_is_does_not_hold_the_table_up(
 ) -> None:
     pipe = tmp_path / "heard.json"
     os.mkfifo(pipe)
-    assert heard.read(tmp_path, 5.0) is None
+    assert status_file.read_status(tmp_path, 5.0) is None
     assert read_checkpoint(tmp_path) is None
-    for module in (heard, held):
+    for module in (status_file, held_checkpoint):
         monkeypatch.setattr(module, "read_plain", trusting)
-    with waits(lambda: heard.read(tmp_path, 5.0), pipe):
+    with waits(lambda: status_file.read_status(tmp_path, 5.0), pipe):
         pass
 
 

@@ -21,7 +21,7 @@ import click
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import HandArchived, HandOpened, TableStarted
-from firmware.uplink.heard import read
+from firmware.uplink.status_file import read_status
 from pit.follow.now import Follower
 from pit.follow.projector import reindex
 from pit.store.database import Database
@@ -125,7 +125,7 @@ class _LiveTable:
         self._events = [row.event for row in rows[ends[0] : ends[1]]]  # of one whole hand
 
     def is_unheard(self) -> bool:
-        heard = read(self._heard, time.monotonic())
+        heard = read_status(self._heard, time.monotonic())
         return heard is not None and heard["silent_s"] is None and bool(heard["trouble"])
 
     def write(self, is_enough: Callable[[], bool]) -> Writes:

@@ -11,10 +11,10 @@ from dealer_ui.server.menu import MENU
 from dealer_ui.web.services import services
 from firmware.record.evidence.anchors import Anchor, sign_head
 from firmware.record.evidence.signing import DeviceKey
-from firmware.uplink.heard import FILE
-from firmware.uplink.held import read_checkpoint
+from firmware.uplink.held_checkpoint import read_checkpoint
+from firmware.uplink.status_file import FILE
+from tests.dealer_ui.checkpoints import holds_checkpoint
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.held import holds_checkpoint
 
 KEY = DeviceKey(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 

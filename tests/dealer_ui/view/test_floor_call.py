@@ -17,7 +17,7 @@ from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
-from firmware.uplink import follow, heard
+from firmware.uplink import follow, status_file
 from firmware.uplink.wire import Head
 from tests.dealer_ui.felt import Felt
 
@@ -121,10 +121,14 @@ def test_a_page_that_starts_later_believes_no_more_than_the_pit_has(felt: Felt) 
 
 def test_the_page_reads_the_uplinks_file(felt: Felt, tmp_path: Path) -> None:
     felt.do("call_floor")
-    live = Live(JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: heard.read(tmp_path, 12.0))
+    live = Live(
+        JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: status_file.read_status(tmp_path, 12.0)
+    )
     assert "Call aloud" in str(live.now().screen.alert)
-    heard.write(tmp_path, follow.UplinkStatus(Head(felt.seq), at=11.0))
-    live = Live(JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: heard.read(tmp_path, 12.0))
+    status_file.write_status(tmp_path, follow.UplinkStatus(Head(felt.seq), at=11.0))
+    live = Live(
+        JournalReader(felt.folder), lambda: {"ok": True}, pit=lambda: status_file.read_status(tmp_path, 12.0)
+    )
     assert "The pit has the call." in str(live.now().screen.alert)
 
 

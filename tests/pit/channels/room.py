@@ -103,7 +103,7 @@ class Room:
             one.follower._spoke = None  # a heartbeat is due
             for _ in range(100):
                 wait = one.follower.step()
-                if one.follower.heard.trouble or (wait and not one.follower.heard.behind):
+                if one.follower.status.trouble or (wait and not one.follower.status.behind):
                     break
         while self.floor.follow() + project(self.database):
             pass

@@ -15,8 +15,8 @@ from dealer_ui.reports.slip import slip_png
 from firmware.record.evidence import dispute_verifier as alone
 from firmware.record.evidence.notes import NoNote
 from firmware.uplink.follow import UplinkStatus
-from firmware.uplink.heard import write
-from firmware.uplink.held import held_to_json, read_checkpoint
+from firmware.uplink.held_checkpoint import held_to_json, read_checkpoint
+from firmware.uplink.status_file import write_status
 from firmware.uplink.witness import Witness, proofs_in
 from pit.cli.main import command
 from pit.log.proofs import proofs_of
@@ -58,12 +58,12 @@ def test_the_checkpoint_on_a_slip_is_scanned_and_verified_and_finds_a_log_made_a
     proven: LogHouse, owned: str, tmp_path: Path
 ) -> None:
     table = proven.tables[0]
-    write(tmp_path, UplinkStatus(), "", held_to_json(table.witness.state))
+    write_status(tmp_path, UplinkStatus(), "", held_to_json(table.witness.state))
     held = read_checkpoint(tmp_path)
     assert held is not None
     assert (held.checkpoint.size, held.is_proven, held.doubted) == (6, False, False)
     table.ask(proven.answers)
-    write(tmp_path, UplinkStatus(), "", held_to_json(table.witness.state))
+    write_status(tmp_path, UplinkStatus(), "", held_to_json(table.witness.state))
     held = read_checkpoint(tmp_path)
     assert held is not None
     assert (held.proven, held.is_proven) == ((6, 3, 3), True)

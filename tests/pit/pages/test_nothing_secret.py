@@ -80,10 +80,10 @@ class TableAndPit:
     def send(self) -> None:
         """Let the uplink send what is new, and the pit follow it."""
         for _ in range(50):
-            if self.uplink.step() and not self.uplink.heard.behind:
+            if self.uplink.step() and not self.uplink.status.behind:
                 break
-        assert not self.uplink.heard.trouble
-        assert self.uplink.heard.behind == 0
+        assert not self.uplink.status.trouble
+        assert self.uplink.status.behind == 0
         follower = Now(self.door)
         while follower.follow() + project(self.door):
             pass

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from firmware.record.evidence.notes import Checkpoint, cosign, origin_of, sign
 from firmware.record.evidence.signing import DeviceKey
 from firmware.uplink.follow import UplinkStatus
-from firmware.uplink.heard import write
-from firmware.uplink.held import held_to_json
+from firmware.uplink.held_checkpoint import held_to_json
+from firmware.uplink.status_file import write_status
 from firmware.uplink.witness import State
 
 
@@ -26,5 +26,5 @@ def holds_checkpoint(
     told = (checkpoint.origin, *proven) if proven else None
     state = State(log.public.hex(), note, proven=told, trouble="another history" if doubted else "")
     folder.mkdir(exist_ok=True)
-    write(folder, UplinkStatus(), state.trouble, held_to_json(state))
+    write_status(folder, UplinkStatus(), state.trouble, held_to_json(state))
     return checkpoint

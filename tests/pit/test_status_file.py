@@ -12,7 +12,7 @@ from firmware.health.checks import judge
 from firmware.health.facts import Facts
 from firmware.record.journal.reader import JournalReader
 from firmware.runtime.host_facts import BoxFacts
-from firmware.uplink.heard import ENROLLED, FILE, FOLDER, pit_fact, write
+from firmware.uplink.status_file import ENROLLED, FILE, FOLDER, read_pit_status, write_status
 from tests.pit.conftest import Pit
 from tests.pit.test_uplink import send_all
 
@@ -36,7 +36,7 @@ def says(box: Path, data: Path) -> tuple[str, str]:
 
 
 def test_a_machine_without_an_enrolment_knows_of_no_pit(tmp_path: Path) -> None:
-    assert pit_fact(tmp_path) is None
+    assert read_pit_status(tmp_path) is None
     assert "pit" not in BoxFacts(tmp_path, tmp_path).of_box()
 
 
@@ -45,13 +45,13 @@ def test_a_table_shows_how_far_the_pit_has_heard_and_why_no_further(pit: Pit, da
     _, enrolment = pit.enrol("Table 1")
     follower = pit.follower(enrolment, data)
     send_all(follower)
-    write(box / FOLDER, follower.heard)
+    write_status(box / FOLDER, follower.status)
     row = JournalReader(data).head()[0]
     assert says(box, data) == ("ok", f"The pit has everything up to row {row}.")
     (enrolment / "uplink.toml").write_text('pit = ["127.0.0.1:1"]\n')
     away = pit.follower(enrolment, data)
     away.step()
-    write(box / FOLDER, away.heard)
+    write_status(box / FOLDER, away.status)
     verdict, sentence = says(box, data)
     assert verdict == "look"
     assert "The pit cannot be reached" in sentence
@@ -61,8 +61,8 @@ def test_an_uplink_that_ended_is_noticed_by_the_age_of_what_it_wrote(pit: Pit, d
     _, enrolment = pit.enrol("Table 1")
     follower = pit.follower(enrolment, data)
     send_all(follower)
-    write(box / FOLDER, follower.heard)
-    found = pit_fact(box, time.monotonic() + 300)
+    write_status(box / FOLDER, follower.status)
+    found = read_pit_status(box, time.monotonic() + 300)
     assert found is not None
     assert found["silent_s"] >= 300
 
@@ -70,4 +70,4 @@ def test_an_uplink_that_ended_is_noticed_by_the_age_of_what_it_wrote(pit: Pit, d
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"have": "x"}', '{"have": 1, "at_s": 1, "trouble": {}}'])
 def test_a_file_that_cannot_be_read_is_no_answer_of_the_pit(box: Path, text: str) -> None:
     (box / FOLDER / FILE).write_text(text)
-    assert pit_fact(box) == {"have": 0, "silent_s": None, "trouble": "", "log_trouble": ""}
+    assert read_pit_status(box) == {"have": 0, "silent_s": None, "trouble": "", "log_trouble": ""}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from firmware.record.evidence.notes import Checkpoint, NoNote, open_note, without_cosignatures
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal.disk import read_plain
-from firmware.uplink.heard import FILE, MOST_BYTES, UNREADABLE
+from firmware.uplink.status_file import FILE, MOST_BYTES, UNREADABLE
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import State
