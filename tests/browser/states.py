@@ -142,8 +142,7 @@ def paid(times: int) -> Callable[[Felt], object]:
 
 def reopened(felt: Felt) -> None:
     """Hand 1 is disputed after it was closed."""
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     felt.say(ev.HandReopened("The foul of seat 3 is disputed", **_end(felt)))
 
 
@@ -164,21 +163,15 @@ def corrected(felt: Felt) -> None:
     felt.do("next")
 
 
-def between_hands(felt: Felt) -> None:
-    """Hand 1 is closed, nobody has opened the next."""
-    felt.to_settled()
-    felt.do("archive")
-
-
 def opened_after_closing(felt: Felt) -> None:
     """Hand 1 is closed with open payments, and hand 2 is open: no card is dealt."""
-    between_hands(felt)
+    felt.to_archived()
     felt.do("next")
 
 
 def sitting_out(felt: Felt) -> None:
     """Seat 4 sits out."""
-    between_hands(felt)
+    felt.to_archived()
     felt.do("sit_out", player="Tran")
 
 
@@ -205,7 +198,7 @@ def logged_on(felt: Felt) -> None:
 
 def judged(felt: Felt) -> None:
     """Hand 1 is closed, and what asks for a floor person asks for their PIN."""
-    between_hands(felt)
+    felt.to_archived()
     felt.access = AccessControl(PinStore(felt.folder), lambda: 0.0)
     felt.say(ev.PersonListed("Moreno F.", Role.FLOOR, PinStore(felt.folder).keep("258053")))
     felt.say(ev.PersonListed("Ngo", Role.FLOOR, PinStore(felt.folder).keep("258053")))
@@ -221,7 +214,7 @@ def logged_on_between(felt: Felt) -> None:
     """Ines' down goes on between two hands."""
     people(felt)
     felt.say(ev.LoggedOn("Ines", 1))
-    between_hands(felt)
+    felt.to_archived()
 
 
 # ---- face-up play ----
@@ -372,7 +365,7 @@ PLAIN: Final = (
     State("fantasy land", fantasy_land, table={"options": FACE_UP}),
     State("void", lambda felt: (felt.to_setting(), felt.do("void", reason="The deck was short"))),
     State("misdeal", lambda felt: (felt.to_setting(), felt.do("misdeal", reason="A card was exposed"))),
-    State("between hands", between_hands),
+    State("between hands", Felt.to_archived),
     State("dealing after a closing", opened_after_closing),
     State("sitting out", sitting_out),
     State("reopened", reopened),
@@ -389,14 +382,14 @@ PLAIN: Final = (
         lambda page: page.wait_for_selector("#pin-waits"),
         path="/pin?for=floor",
     ),
-    State("chips added", between_hands, touch("[data-amount]")),
+    State("chips added", Felt.to_archived, touch("[data-amount]")),
     State("table not running", Felt.to_settled, answers=False),
     State("not live", Felt.to_settled, live=False),
     State("press not done", not_done),
     State("every payment", paid(1), opened("details")),
     State("chips", Felt.to_settled, opened("chips")),
     State("more", Felt.to_settled, opened("more")),
-    State("this screen", between_hands, lambda page: (opened("more")(page), opened("screen")(page))),
+    State("this screen", Felt.to_archived, lambda page: (opened("more")(page), opened("screen")(page))),
     State("more while setting", Felt.to_setting, opened("more")),
     State("rules in force", Felt.to_settled, opened("rules")),
     State(

@@ -19,11 +19,7 @@ WASHINGTON: Final = {"profile": "washington-1-unit", "options": {}}
 
 def flushes_waiting(felt: Felt) -> None:
     """Three flushes were declared and wait for green: worth 3 and their bonuses."""
-    felt.hands = dict(FLUSHES_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural(hands=FLUSHES_DEALT)
 
 
 def flushes_settled(felt: Felt) -> None:
@@ -35,9 +31,7 @@ def flushes_settled(felt: Felt) -> None:
 def found(felt: Felt) -> None:
     """Seat 1 holds six pairs that nobody declared: they count once the dealer has looked."""
     felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.to_reading()
-    felt.read()
+    felt.to_settled()
 
 
 def found_settled(felt: Felt) -> None:
@@ -49,21 +43,13 @@ def found_settled(felt: Felt) -> None:
 def voided(felt: Felt) -> None:
     """Seat 1 declared six pairs and set its middle above its back."""
     front, middle, back = SIX_PAIRS
-    felt.hands = {**SIX_PAIRS_DEALT, 1: (front, back, middle)}
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural(hands={**SIX_PAIRS_DEALT, 1: (front, back, middle)})
     felt.do("confirm", seat=1)
 
 
 def not_verified(felt: Felt) -> None:
     """Seat 2 declared a natural and has none; the dealer has seen it, and the hand plays as it is set."""
-    felt.hands = dict(HANDS)
-    felt.to_setting()
-    felt.do("declare", seat=2)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural(2, HANDS)
     felt.do("confirm", seat=2)
 
 

@@ -13,7 +13,6 @@ from firmware.uplink.follow import UplinkStatus
 from firmware.uplink.status_file import write_status
 from firmware.uplink.wire import Head
 from tests.browser.state import PIT, State, opened
-from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
 
@@ -54,9 +53,7 @@ def timed_out(felt: Felt) -> None:
 def folded(felt: Felt) -> None:
     """Nobody has keyed that seat 4 surrendered."""
     felt.hands[4] = ("", "", "")
-    felt.to_setting()
-    felt.to_reading()
-    felt.read()
+    felt.to_settled()
 
 
 def wrong_button(felt: Felt) -> None:
@@ -120,8 +117,7 @@ def strong_hands(felt: Felt) -> None:
 def strong_hands_paid(felt: Felt) -> None:
     """All of that is paid."""
     strong_hands(felt)
-    while felt.state.unpaid:
-        felt.pay()
+    felt.pay_all()
 
 
 def counted(page: Page) -> None:
@@ -169,7 +165,7 @@ PLAY: Final = (
     State("strong hands", strong_hands),
     State("strong hands paid", strong_hands_paid),
     State("closing asked", half_paid, opened("more")),
-    State("count beyond the limit", closed, counted),
+    State("count beyond the limit", Felt.to_archived, counted),
     State("pad of a sure card", Felt.to_settled, open_pad),
     State("cards changed places", changed_places),
     State("cards not as read", changed_since),

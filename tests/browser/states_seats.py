@@ -10,15 +10,9 @@ from tests.browser.state import Act, State, opened, touch
 from tests.dealer_ui.felt import Felt
 
 
-def closed(felt: Felt) -> None:
-    """One hand is closed."""
-    felt.to_settled()
-    felt.do("archive")
-
-
 def five(felt: Felt) -> None:
     """Five sit there: one of them waits, one passes; the longest names that there are."""
-    closed(felt)
+    felt.to_archived()
     felt.do("seat_player", seat=5, player="Maximiliane Wolkenstein-Oberhausen-Trost", stack=9_999_900)
     felt.do("rename_player", player="Okafor", name="W" * 40)
     felt.do("pass_round", player="Tran")
@@ -26,7 +20,7 @@ def five(felt: Felt) -> None:
 
 def left(felt: Felt) -> None:
     """Everybody but one has left."""
-    closed(felt)
+    felt.to_archived()
     for player in ("Lin", "Okafor", "Tran"):
         felt.do("leave_seat", player=player)
 
@@ -77,7 +71,7 @@ def another_hand(page: Page) -> None:
 
 def two_hands(felt: Felt) -> None:
     """Two hands are closed."""
-    closed(felt)
+    felt.to_archived()
     felt.deal(3)
     felt.do("void", reason="Misdeal")
 
@@ -85,11 +79,11 @@ def two_hands(felt: Felt) -> None:
 SEATS: Final = (
     State("five players", five),
     State("one player left", left),
-    State("player closer", closed, touch("[data-open=chair-2]")),
-    State("name spelled", closed, spelled("mary-ann o'neill")),
-    State("accents", closed, accented),
-    State("name by pinyin", closed, pinyin),
+    State("player closer", Felt.to_archived, touch("[data-open=chair-2]")),
+    State("name spelled", Felt.to_archived, spelled("mary-ann o'neill")),
+    State("accents", Felt.to_archived, accented),
+    State("name by pinyin", Felt.to_archived, pinyin),
     State("names offered", left, names_offered),
-    State("chips brought", closed, brought),
+    State("chips brought", Felt.to_archived, brought),
     State("another hand", two_hands, another_hand),
 )

@@ -8,16 +8,12 @@ from typing import Final
 from playwright.sync_api import Page
 
 from tests.browser.state import Act, State, opened
-from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.felt import Felt
 
 
 def natural_confirmed(felt: Felt) -> None:
     """Seat 1 has declared its six pairs, and the hand is settled."""
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural()
     felt.do("confirm", seat=1)
 
 

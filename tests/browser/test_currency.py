@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.conftest import Show
-from tests.browser.test_money import STAKE, closed, settled_down
+from tests.browser.test_money import STAKE, settled_down
 from tests.dealer_ui.felt import Felt
 
 pytestmark = pytest.mark.browser
@@ -61,7 +61,7 @@ def test_payments_and_the_count_are_in_the_houses_currency(
 
 @pytest.mark.sampled
 def test_a_page_that_is_open_writes_what_is_keyed_in_the_new_currency(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     screen.felt.do("set_house", reason="another room", **EURO)
     page = settled_down(screen)
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Count").tap()

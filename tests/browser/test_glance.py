@@ -211,9 +211,7 @@ def test_the_pad_names_any_card_and_shows_which_lie_already(show: Show) -> None:
 def test_a_row_is_keyed_card_by_card(show: Show) -> None:
     def short_row(felt: Felt) -> None:
         felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s")
-        felt.to_setting()
-        felt.to_reading()
-        felt.read()
+        felt.to_settled()
 
     screen = show(short_row)
     page = screen.page
@@ -343,9 +341,7 @@ def test_the_missing_button_is_keyed_on_a_pad_of_seats(show: Show) -> None:
 
 def twice(felt: Felt) -> None:
     felt.hands[4] = (*HANDS[4][:2], "Qs Qc 7d 7s Ah")
-    felt.to_setting()
-    felt.to_reading()
-    felt.read()
+    felt.to_settled()
 
 
 STATES: dict[str, Callable[[Felt], object]] = {

@@ -117,8 +117,7 @@ def test_a_closing_is_undone_with_one_touch_though_the_next_hand_is_open(show: S
 def test_all_paid_a_hand_is_closed_with_one_touch(show: Show) -> None:
     def all_paid(felt: Felt) -> None:
         felt.to_settled()
-        while felt.state.unpaid:
-            felt.pay()
+        felt.pay_all()
 
     screen = show(all_paid)
     screen.page.locator("[data-open=more-dialog]").tap()
@@ -206,14 +205,9 @@ def test_a_refund_may_wait_for_the_next_break(show: Show) -> None:
 # ---- counted ----
 
 
-def closed(felt: Felt) -> object:
-    felt.to_settled()
-    return felt.do("archive")
-
-
 @pytest.mark.sampled
 def test_a_count_shows_old_new_and_difference_and_asks_beyond_the_limit(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Count").tap()
     change = page.locator("#keyed-change dd")
@@ -236,7 +230,7 @@ def test_a_count_shows_old_new_and_difference_and_asks_beyond_the_limit(show: Sh
 @pytest.mark.sampled
 def test_a_buy_in_shows_what_it_comes_to(show: Show) -> None:
     screen = show(
-        lambda felt: (closed(felt), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
+        lambda felt: (felt.to_archived(), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
     )
     page = screen.page
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Buy in").tap()

@@ -84,11 +84,7 @@ def test_after_a_reading_that_timed_out_the_white_action_is_to_look_again(show: 
 
 
 def test_before_the_deal_the_page_says_where_the_button_should_be(show: Show) -> None:
-    def closed(felt: Felt) -> None:
-        felt.to_settled()
-        felt.do("archive")
-
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     due = page.locator(".puckdue")
     expect(due).to_contain_text("The puck is due at seat 3, Okafor.")

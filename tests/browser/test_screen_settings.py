@@ -49,8 +49,7 @@ def test_what_is_read_across_a_table_has_its_millimetres(show: Show, size: str, 
     assert found["who"] >= 8
     assert found["cards"] >= 4
     assert found["categories"] >= 4
-    while screen.felt.state.unpaid:
-        screen.felt.pay()
+    screen.felt.pay_all()
     screen.wait_for_news()
     assert screen.page.evaluate(MEASURE, [FIGURES, SIZES[size][0] / SCREEN_MM])["totals"] >= 8
 
@@ -163,13 +162,8 @@ def test_the_first_view_that_a_page_hears_is_no_news_and_wakes_nothing(show: Sho
     assert page.locator("#asleep").is_visible()
 
 
-def closed(felt: Felt) -> object:
-    felt.to_settled()
-    return felt.do("archive")
-
-
 def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     row = page.locator(".players li", has_text="Okafor")
     row.get_by_role("button", name="Add").tap()
@@ -184,7 +178,7 @@ def test_an_add_on_is_keyed_by_touch_and_added_to_what_lies_there(show: Show) ->
 
 @pytest.mark.sampled
 def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_again(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     sent: list[str] = []
 
@@ -215,7 +209,7 @@ def test_an_add_on_without_an_answer_keeps_its_id_though_the_page_is_loaded_agai
 
 def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
     screen = show(
-        lambda felt: (closed(felt), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
+        lambda felt: (felt.to_archived(), felt.do("count_stack", player="Okafor", stack=0, reason="Counted"))
     )
     page = screen.page
     page.locator(".players li", has_text="Okafor").get_by_role("button", name="Buy in").tap()
@@ -226,7 +220,7 @@ def test_a_sum_below_the_houses_least_cannot_be_entered(show: Show) -> None:
 
 @pytest.mark.sampled
 def test_a_refused_command_is_given_again_with_the_pin_of_who_may(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     sent: list[dict[str, object]] = []
 
@@ -338,7 +332,7 @@ def test_a_floor_persons_session_covers_nothing_and_is_not_renewed_by_the_dealer
 
 
 def test_what_is_refused_is_said_above_a_dialog(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     refused = {"ok": False, "error": "A name has one to forty letters."}
     page.route("**/command", lambda route: route.fulfill(status=409, json=refused))

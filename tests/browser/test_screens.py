@@ -215,11 +215,7 @@ def test_all_five_seats_are_offered_for_the_puck_under_a_fault(show: Show) -> No
 
 
 def test_a_sum_of_chips_is_one_touch_of_the_keypad_and_one_beyond_the_limit_is_held(show: Show) -> None:
-    def closed(felt: Felt) -> None:
-        felt.to_settled()
-        felt.do("archive")
-
-    screen: Screen = show(closed)
+    screen: Screen = show(Felt.to_archived)
     page = screen.page
     page.locator(".players li", has_text="Lin").locator("[data-amount]").first.tap()
     expect(page.locator("#keyed-chips .action")).to_have_text(["+$100", "+$250", "+$500", "+$1,000"])

@@ -8,7 +8,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Show
 from tests.browser.dealer import hold, key_name
 from tests.browser.states import judged, locked_out, pin_asked, pin_locked
-from tests.browser.states_seats import closed
 from tests.dealer_ui.felt import Felt
 
 pytestmark = pytest.mark.browser
@@ -25,7 +24,7 @@ def names(felt: Felt) -> dict[int, str]:
 
 @pytest.mark.sampled
 def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page, felt = screen.page, screen.felt
     page.locator(".players .free").get_by_role("button", name="Seat 5").tap()
     spell(page, "bx")
@@ -61,7 +60,7 @@ def test_a_player_is_seated_bought_in_renamed_moved_and_leaves(show: Show) -> No
 
 @pytest.mark.sampled
 def test_a_keyboard_may_be_used_where_there_is_one(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     page.locator(".players .free [data-name]").tap()
     page.keyboard.type("McKay-x")
@@ -71,7 +70,7 @@ def test_a_keyboard_may_be_used_where_there_is_one(show: Show) -> None:
 
 @pytest.mark.sampled
 def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page, felt = screen.page, screen.felt
     page.locator("[data-open=chair-1]").tap()
     page.locator("#chair-1 [data-name]").tap()
@@ -83,7 +82,7 @@ def test_what_the_table_refuses_is_said_and_nothing_changes(show: Show) -> None:
 
 @pytest.mark.sampled
 def test_a_name_that_sits_already_moves_nobody_without_a_word(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page, felt = screen.page, screen.felt
     before = names(felt)
     page.locator(".players .free [data-name]").tap()
@@ -98,7 +97,7 @@ def test_a_name_that_sits_already_moves_nobody_without_a_word(show: Show) -> Non
 
 @pytest.mark.sampled
 def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> None:
-    screen = show(closed)
+    screen = show(Felt.to_archived)
     page = screen.page
     page.locator(".players .free [data-name]").tap()
     page.locator("#letters [lang=zh-Hant][data-script]").tap()
@@ -127,7 +126,7 @@ def test_a_chinese_name_is_spelled_by_pinyin_in_either_script(show: Show) -> Non
 @pytest.mark.sampled
 def test_a_guest_and_who_left_lately_are_one_touch_away(show: Show) -> None:
     def left(felt: Felt) -> None:
-        closed(felt)
+        felt.to_archived()
         felt.do("leave_seat", player="Lin")
 
     screen = show(left, stack=None, profile="washington-1-6", options={"deal.kind": "closed"})

@@ -27,7 +27,7 @@ from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.browser.chrome import launched
 from tests.browser.dealer import hold, key_pin
-from tests.dealer_ui.felt import HANDS, SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.felt import HANDS, Felt
 from tests.dealer_ui.past import played
 from tests.dealer_ui.served import served
 from tests.waiting import DEADLINE, until
@@ -93,14 +93,6 @@ class Finger:
         """Wait for the record and the page."""
         self.until(lambda: self.felt.state.phase is phase)
         self.page.wait_for_selector(f"body[data-phase='{phase}']", state="attached")
-
-
-def _natural(felt: Felt) -> None:
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
 
 
 def confirm_natural(finger: Finger) -> None:
@@ -269,14 +261,8 @@ def without_camera(felt: Felt) -> None:
 
 def _an_earlier_hand(felt: Felt) -> None:
     felt.say(ev.PersonListed(FLOOR, Role.FLOOR, "0" * 16))
+    felt.to_archived()
     felt.to_settled()
-    felt.do("archive")
-    felt.to_settled()
-
-
-def _closed(felt: Felt) -> None:
-    felt.to_settled()
-    felt.do("archive")
 
 
 def _nothing_at_seat_4(felt: Felt) -> None:
@@ -324,7 +310,7 @@ class Task:
 
 
 TASKS: Final = (
-    Task(_natural, confirm_natural, 1),
+    Task(Felt.to_natural, confirm_natural, 1),
     Task(Felt.to_settled, pay, 6),
     Task(lambda felt: (felt.to_settled(), felt.pay()), undo, 1),
     Task(_unsure, name_unsure_card, 2),
@@ -332,7 +318,7 @@ TASKS: Final = (
     Task(Felt.to_settled, correct_card_to_a_name_that_lies, 3),
     Task(Felt.to_settled, correct_row, 6, THREE),
     Task(without_camera, key_hand, 45),
-    Task(_closed, add_chips, 2),
+    Task(Felt.to_archived, add_chips, 2),
     Task(_nothing_at_seat_4, say_surrender, 1, profile="poker-flush-eastern"),
     Task(Felt.to_setting, void, 3),
     Task(_four_hands, see_picture, 3, pin=True),

@@ -258,18 +258,33 @@ class Felt:
         )
         return self.say(ev.ReadingTaken(rows, frame, dict(verdicts or {})))
 
-    def to_settled(self) -> State:
-        self.to_setting()
+    def to_settled(self, button: int | None = 2) -> State:
+        self.to_setting(button)
         self.to_reading()
         return self.read()
 
+    def to_natural(self, seat: int = 1, hands: Mapping[int, tuple[str, str, str]] = SIX_PAIRS_DEALT) -> State:
+        """A seat declares a natural, and the camera reads the hands."""
+        self.hands = dict(hands)
+        self.to_setting()
+        self.do("declare", seat=seat)
+        self.to_reading()
+        return self.read()
+
+    def to_archived(self) -> State:
+        """Play a hand and close it, whatever is still to be paid."""
+        self.to_settled()
+        return self.do("archive")
+
+    def pay_all(self) -> State:
+        while self.state.unpaid:
+            self.pay()
+        return self.state
+
     def pay(self) -> State:
         """Mark the first payment that is not yet marked."""
-        assert self.state.settlement is not None
-        pair = next(
-            p for p in self.state.settlement["pairs"] if p["paid"] and (p["a"], p["b"]) not in self.state.paid
-        )
-        return self.do("mark_paid", a=pair["a"], b=pair["b"])
+        a, b = self.state.unpaid[0]
+        return self.do("mark_paid", a=a, b=b)
 
     # ---- the table process's socket ----
 

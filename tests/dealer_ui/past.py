@@ -127,15 +127,8 @@ def played(felt: Felt) -> None:
     felt.do("look_again")
     look(felt, "second", UNSURE, moved=90)
     felt.do("set_card", seat=3, row="middle", index=1, card="Td")
-    while any(pair["paid"] and (pair["a"], pair["b"]) not in felt.state.paid for pair in _pairs(felt)):
-        felt.pay()
+    felt.pay_all()
     felt.do("archive")
-
-
-def _pairs(felt: Felt) -> list[dict[str, int]]:
-    assert felt.state.settlement is not None
-    pairs: list[dict[str, int]] = felt.state.settlement["pairs"]
-    return pairs
 
 
 def reopen(felt: Felt, hand: int = 1, reason: str = "A card was read wrong") -> None:

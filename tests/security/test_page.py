@@ -243,8 +243,7 @@ class NaiveConnection:
 def test_a_name_is_never_a_part_of_a_question_to_the_record(
     felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     kept = archive.Archive(felt.folder)
     everything = archive.HandFilter(dealer="nobody' OR '1'='1")
     assert len(kept.hands()) == 1

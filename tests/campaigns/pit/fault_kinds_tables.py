@@ -139,8 +139,7 @@ def _clocked() -> Iterator[Stage]:
 
         def deal(hands: int) -> int:
             for _ in range(min(hands, 2)):
-                felt.to_settled()
-                felt.do("archive")
+                felt.to_archived()
             return felt.seq
 
         return deal

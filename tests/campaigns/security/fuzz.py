@@ -149,8 +149,7 @@ def requests(rng: random.Random, folder: Path) -> Pieces:
 def remote_requests(rng: random.Random, folder: Path) -> Pieces:
     """The same to every route of the review for other machines, with a session and without; log-ins of nonsense."""
     felt = Felt(folder / "felt")
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     felt.journal.close()
     app = create_remote_app(felt.folder, folder / "secrets")
     without = Limit((1 << 60, 1.0), (1 << 60, 1.0))

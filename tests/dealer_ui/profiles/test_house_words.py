@@ -12,7 +12,7 @@ from dealer_ui.view.build import view
 from firmware.cli.settlement_text import settlement_text
 from firmware.rules import Profile, ProfileError, load_profile, profile_toml, recorded_profile
 from firmware.rules.profiles.document import DocumentTable
-from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.review.recalled import of
 from tests.firmware.rules.tables import play, rules
 from tests.firmware.rules.test_options import FOUL, LOW
@@ -41,15 +41,9 @@ def test_the_page_calls_the_rows_as_the_house_does_in_every_language(felt: Felt)
 
 
 def test_a_past_hands_timeline_names_the_houses_own_natural(felt: Felt) -> None:
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural()
     felt.do("confirm", seat=1)
-    for pair in (felt.state.settlement or {})["pairs"]:
-        if pair["paid"]:
-            felt.pay()
+    felt.pay_all()
     felt.do("archive")
     kinds = [{"kind": "six_pairs", "value": 3, "name": "Sechs Paare"}]
     for game, said in ((german(felt.profile, naturals__kinds=kinds), "Sechs Paare"), (None, "six pairs")):

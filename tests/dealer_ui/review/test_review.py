@@ -215,10 +215,7 @@ def test_a_void_hand_settles_nothing_and_says_why(felt: Felt) -> None:
 
 def test_a_natural_that_nobody_declared_is_named_once_the_hand_is_over(felt: Felt) -> None:
     felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.to_reading()
-    felt.read()
-    felt.do("archive")
+    felt.to_archived()
     marks = {seat.seat: seat.marks for seat in hand_view(of(felt), felt.rules).seats}
     assert "natural that was not declared: Six pairs" in marks[1]
     assert not any("natural" in mark for seat in (2, 3, 4) for mark in marks[seat])

@@ -21,7 +21,7 @@ from firmware.table import Phase, State
 from firmware.table import events as ev
 from firmware.table.settling import hand_json, settlement
 from firmware.table.state import Card, Seat
-from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.felt import Felt
 from tests.examples import examples
 
 LIVELY: Final = Habits(natural_dealt=0.5, falsely_declared=0.15, fouled=0.3, surrendered=0.15)
@@ -262,11 +262,7 @@ def test_who_skips_sees_the_settlement_and_loses_no_point(trainee: Trainee, felt
 
 
 def test_a_declared_natural_is_asked_about_and_not_named(felt: Felt) -> None:
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural()
     waiting = Trainee(felt.state, felt.rules)
     shown = waiting.lesson.shown(view(7, felt.state, felt.rules), felt.state, felt.rules)
     assert shown.needs == ()

@@ -20,12 +20,6 @@ def pairs(felt: Felt) -> dict[frozenset[int], dict[str, int]]:
     return {frozenset((pair["a"], pair["b"])): pair for pair in felt.state.settlement["pairs"]}
 
 
-def pay_all(felt: Felt) -> None:
-    for pair in pairs(felt).values():
-        if pair["paid"]:
-            felt.pay()
-
-
 def test_a_banker_who_fouls_pays_everybody_and_nobody_else_settles(lay: Lay) -> None:
     felt = lay(options=BANKER)
     fouling(felt, 2)
@@ -34,7 +28,7 @@ def test_a_banker_who_fouls_pays_everybody_and_nobody_else_settles(lay: Lay) -> 
     assert set(found) == {frozenset((2, other)) for other in (1, 3, 4)}
     screen = view(felt.seq, felt.state, felt.rules)
     assert {(pay.payer, pay.winner) for pay in screen.payments if pay.payer == 2} >= {(2, 1), (2, 4)}
-    pay_all(felt)
+    felt.pay_all()
     assert felt.state.is_paid
 
 
@@ -56,7 +50,7 @@ def test_a_banker_short_of_chips_pays_in_the_order_of_positions_until_nothing_is
 def test_the_next_player_is_the_banker_once_the_banker_has_left(lay: Lay) -> None:
     felt = lay(options=BANKER)
     felt.to_settled()
-    pay_all(felt)
+    felt.pay_all()
     felt.do("archive")
     banker = felt.state.seat(2)
     assert banker is not None

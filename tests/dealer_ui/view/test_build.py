@@ -222,8 +222,7 @@ def test_a_hand_is_closed_with_open_payments_by_a_held_button_that_names_them_an
     title, is_held = closing()
     assert title.startswith("Close the hand: still to be paid 3\N{NO-BREAK SPACE}▸")
     assert is_held
-    while felt.state.unpaid:
-        felt.pay()
+    felt.pay_all()
     assert closing() == ("Before the next hand", False)
 
 
@@ -231,8 +230,7 @@ def test_where_no_next_hand_can_be_dealt_white_closes_the_paid_one_and_the_page_
     options = {"deal.kind": "closed", "limits.min_points": 10}
     felt = lay(seats={1: "A", 2: "B"}, stack=10_000, options=options)
     felt.to_settled()
-    while felt.state.unpaid:
-        felt.pay()
+    felt.pay_all()
     assert "Moreno has too few chips" in shown(felt).notices[0]
     assert shown(felt).actions[-1].label == "Close the hand"
     felt.do(**shown(felt).actions[-1].command)
@@ -307,11 +305,7 @@ def test_who_keeps_fantasy_land_is_to_announce_it(felt: Felt) -> None:
 
 def test_a_natural_that_a_foul_voids_is_said_beside_the_foul(felt: Felt) -> None:
     front, middle, back = SIX_PAIRS_DEALT[1]
-    felt.hands = {**SIX_PAIRS_DEALT, 1: (front, back, middle)}
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural(hands={**SIX_PAIRS_DEALT, 1: (front, back, middle)})
     felt.do("confirm", seat=1)
     assert [flag.text for flag in at(shown(felt), 1).flags] == ["FOUL", "Natural void"]
 
@@ -336,11 +330,7 @@ def test_a_fault_and_a_table_that_does_not_answer_are_cues(felt: Felt) -> None:
 
 
 def test_an_undeclared_natural_is_no_cue(felt: Felt) -> None:
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=3)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural(3)
     assert shown(felt).cues == ("natural-1-3",), "the declared one only, though seat 1 holds six pairs"
 
 

@@ -62,8 +62,7 @@ def test_the_page_writes_every_sum_as_the_house_does_and_tells_its_script_how(
 
 
 def test_an_open_page_is_told_that_sums_are_written_otherwise(felt: Felt, app: Flask) -> None:
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     served = services(app)
     text, _ = served.messages.text(served.live.now())
     assert '"sums":"${}"' in text

@@ -27,8 +27,7 @@ MINUTE = 60 * 1_000_000_000
 @pytest.fixture
 def closed(felt: Felt) -> Felt:
     """Hand 1 is closed: Lin +$230, Moreno +$20, Okafor −$200, Tran −$50."""
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     return felt
 
 
@@ -69,8 +68,7 @@ def test_each_says_whether_they_are_dealt_in_next(closed: Felt) -> None:
 
 def test_who_has_too_few_chips_reads_how_many_are_asked(lay: Lay) -> None:
     felt = lay(options={"deal.kind": "closed"})
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     felt.do("count_stack", player="Tran", stack=4_499, reason="Counted")
     assert of(felt, "Tran").standing == "too few chips: $45 to be dealt in"
 
@@ -90,8 +88,7 @@ def test_a_player_without_chips_buys_in_for_thirty_times_the_limit(closed: Felt)
 
 def test_the_houses_most_binds_an_add_on(lay: Lay) -> None:
     felt = lay(options={"deal.kind": "closed", "limits.min_points": 0, "limits.max_stack": 300})
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     assert of(felt, "Okafor").amounts[0].most == 300 * 500
 
 
@@ -227,8 +224,7 @@ def test_without_a_dealer_no_clock_runs(closed: Felt) -> None:
 
 def test_a_game_without_a_collection_asks_for_none(lay: Lay) -> None:
     felt = lay(profile="washington-1-unit", options={"limits.min_points": 0})
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     people(felt)
     felt.do("log_on", person="Reyes")
     told = down(felt.state, felt.rules, DownTime(5))

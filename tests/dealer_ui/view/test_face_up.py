@@ -171,8 +171,7 @@ def test_fantasy_land_of_more_cards_is_said_wherever_cards_are_dealt_counted_or_
 
 
 def test_between_hands_everything_offered_is_taken(felt: Felt) -> None:
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     screen, before = shown(felt), felt.state
     offered = [action for group in screen.more for action in group.actions]
     offered += [action for one in screen.players for action in one.actions]

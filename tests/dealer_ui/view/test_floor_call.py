@@ -63,8 +63,7 @@ def test_what_is_offered_is_what_the_table_takes_in_every_phase_and_blocks_nothi
 
 
 def test_a_call_made_while_a_past_hand_is_corrected_stays_when_that_is_closed(felt: Felt) -> None:
-    felt.to_settled()
-    felt.do("archive")
+    felt.to_archived()
     felt.do("reopen", past=1, reason="Disputed at the table")
     felt.do("call_floor")
     felt.do("next")

@@ -105,9 +105,7 @@ def test_a_picture_read_again_says_the_same(tmp_path: Path, seen: tuple[bytes, T
 
 def test_a_settlement_that_the_rules_do_not_give_is_found(tmp_path: Path) -> None:
     felt = Felt(tmp_path, clock=ticking())
-    felt.to_setting()
-    felt.to_reading()
-    felt.read()
+    felt.to_settled()
     honest = felt.state.settlement
     assert honest is not None
     paid = {**honest["paid"], "1": honest["paid"]["1"] + 500}

@@ -15,7 +15,7 @@ from firmware.table import events as ev
 from firmware.table.decide import decide, step
 from firmware.table.events import Payback
 from firmware.table.offers import NO_OFFERS, offers
-from tests.dealer_ui.felt import SIX_PAIRS_DEALT, Felt
+from tests.dealer_ui.felt import Felt
 
 if TYPE_CHECKING:
     from tests.firmware.running_table import Table
@@ -41,11 +41,7 @@ def test_white_is_dark_while_the_payback_that_it_would_mark_is_refused(felt: Fel
 
 
 def test_green_blinks_while_a_natural_waits_and_nothing_else_is_open(felt: Felt) -> None:
-    felt.hands = dict(SIX_PAIRS_DEALT)
-    felt.to_setting()
-    felt.do("declare", seat=1)
-    felt.to_reading()
-    felt.read()
+    felt.to_natural()
     assert lit(felt)["confirm"] is Light.BLINK
     assert lit(felt)["reject"] is Light.ON
     seat, *others = felt.state.seats

@@ -41,11 +41,8 @@ def laid(**made: Any) -> Iterator[Felt]:
             **made,
         )
         try:
-            felt.to_setting(button=1)
-            felt.to_reading()
-            felt.read()
-            while not felt.state.is_paid:
-                felt.pay()
+            felt.to_settled(1)
+            felt.pay_all()
             felt.do("archive")
             yield felt
         finally:

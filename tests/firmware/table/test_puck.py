@@ -24,11 +24,8 @@ def felt(lay: Lay) -> Felt:
 
 def paid(felt: Felt, puck: int = 2) -> Felt:
     """Play hand 1 with the puck at a seat, until all is paid."""
-    felt.to_setting(button=puck)
-    felt.to_reading()
-    felt.read()
-    while not felt.state.is_paid:
-        felt.pay()
+    felt.to_settled(puck)
+    felt.pay_all()
     return felt
 
 
@@ -205,8 +202,7 @@ def test_without_a_reader_the_puck_moves_by_itself_and_a_touch_moves_it_elsewher
     felt.do("next")
     felt.to_reading()
     felt.read()
-    while not felt.state.is_paid:
-        felt.pay()
+    felt.pay_all()
     assert button_due(felt.state, felt.house) is None, "nobody is asked to move a disk that is not there"
     screen = view(felt.journal.seq, felt.state, felt.rules)
     assert "moves by itself to seat 3" in " ".join(screen.notices)

@@ -90,8 +90,7 @@ def test_a_closing_can_be_undone_until_a_card_is_seen_and_not_after(tmp_path: Pa
     """White was pressed once too often: paid, next hand, cards are out, showdown; nobody has dealt."""
     felt = Felt(tmp_path)
     felt.to_settled()
-    while felt.state.unpaid:
-        felt.pay()
+    felt.pay_all()
     felt.say(ev.PuckSeen("seat", 3))
     felt.do("next")
     assert (felt.state.hand, felt.state.phase) == (2, Phase.DEALING)
