@@ -302,11 +302,12 @@ def _verify_record(
     if is_json:
         say_json(_found_to_json(found))
         return found.holds
-    if not found.entries and not slips:
+    if not found.entries and not found.problems and not slips:
         raise no_record(data)
     say(found.verdict)
     _say_problems("WRONG", found.problems)
     _say_problems("NOT SIGNED", found.unproven)
+    _say_problems("FAULT ON RECORD", found.faults)
     gone = f"{found.dropped:,} dropped by the house's rule, {found.lost:,} lost with a restore"
     read = f"{found.images:,} images ({gone})" if images else "no images"
     say(
@@ -356,13 +357,17 @@ def _signers(found: Verification, key_folder: Path) -> Iterator[str]:
 
 
 def _found_to_json(found: Verification) -> dict[str, Any]:
-    lists = ("problems", "unproven", "signers")
+    lists = ("problems", "unproven", "faults", "signers")
     facts = {name: value for name, value in vars(found).items() if name not in lists}
     signers = [
         {"words": one.words, "key": one.key, "heads": one.heads, "last": one.last} for one in found.signers
     ]
     troubles = {
         name: [{"seq": one.seq, "what": str(one.what)} for one in problems]
-        for name, problems in (("problems", found.problems), ("unproven", found.unproven))
+        for name, problems in (
+            ("problems", found.problems),
+            ("unproven", found.unproven),
+            ("faults", found.faults),
+        )
     }
     return {"ok": found.holds, **facts, "signers": signers, **troubles}

@@ -7,7 +7,7 @@ from firmware.record.evidence.chain import check_rows
 from firmware.record.evidence.presence import presence_of
 from firmware.record.evidence.signed_note import NoteUnusable, contradiction, read_note
 from firmware.record.evidence.signing import DeviceKey, KeyUnusable
-from firmware.record.evidence.verify import problems_of_file
+from firmware.record.evidence.verify import no_journal, problems_of_file
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.ground import find_links
 from firmware.record.journal.journal import JournalReader
@@ -32,6 +32,8 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
         chain = _chain(reader, rows)
     except JournalError:
         return {}
+    if not chain["checked"]:  # no row says anything of people or of what was signed
+        return chain
     try:
         state, _ = reader.recover()
         return {
@@ -51,12 +53,12 @@ def record_facts(reader: JournalReader, now_ms: int, rows: int | None = LAST_ROW
 def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
     end = reader.head()[0]
     if not end:
-        return {"rows": 0, "checked": 0}
+        return _emptied(reader)
     first = max(1, end - rows + 1) if rows else 1
     folder: Path = reader.path.parent
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
         if db is None:
-            return {"rows": 0, "checked": 0}
+            return _emptied(reader)
         wrong = next(problems_of_file(db, folder, pages=rows is None), None)
         found = check_rows(db, first, end)
     there = presence_of(found.proof)
@@ -68,6 +70,13 @@ def _chain(reader: JournalReader, rows: int | None) -> dict[str, Any]:
         "unsigned": there.ended if none else len(there.missing),
         "broken_at": found.problems[0][0] if found.problems else None,
     }
+
+
+def _emptied(reader: JournalReader) -> dict[str, Any]:
+    """Return the facts of a record without rows: there is none yet, or it was lost."""
+    with as_journal_errors(could_not_be_read(reader.path)):
+        lost = next(no_journal(reader.path.parent), None)
+    return {"rows": 1, "checked": 0, "record_wrong": lost.what} if lost else {"rows": 0, "checked": 0}
 
 
 def note_facts(reader: JournalReader, key_folder: Path) -> dict[str, Any]:

@@ -34,7 +34,7 @@ FREQUENT: Final = frozenset(
 )
 """Types of frequent rows. Their JSON is parsed only if it names an image, or might make a parser fail."""
 ABOUT_RECORD: Final = frozenset(
-    {ev.HeadSigned.type, ev.ImagesDropped.type, ev.ImagesLost.type, ev.KeyAnnounced.type}
+    event.type for event in (ev.HeadSigned, ev.ImagesDropped, ev.ImagesLost, ev.KeyAnnounced, ev.RecordFault)
 )
 _ROWS: Final = f"SELECT {COLUMNS} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq"
 _CONTENT: Final = re.compile(r'(?<!model_)hash":"([0-9a-f]{64})"')

@@ -79,7 +79,8 @@ class Verification:
     `images` is how many images were compared, `dropped` how many of them were removed with a tombstone, `lost` how many
     a row says to have been lost with a restore. `anchors` is the number of signed heads in the record, `keys` the
     fingerprints of the keys that the record announced, `signers` those of which a signature over a head was checked.
-    `say_unproven`: proof that is not there.
+    `say_unproven`: proof that is not there. `faults` are the faults that the record's own rows tell of, also those that
+    a floor person has read.
     """
 
     entries: int
@@ -93,6 +94,7 @@ class Verification:
     keys: tuple[str, ...] = ()
     signers: tuple[Signer, ...] = ()
     unproven: tuple[Problem, ...] = ()
+    faults: tuple[Problem, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -112,6 +114,8 @@ class Verification:
             sentences.append(Message("This record does not hold."))
         if self.unproven:
             sentences.append(Message("NOT signed as a whole.") if self.anchors else Message("NOT signed."))
+        if self.faults:
+            sentences.append(Message("The record tells of faults of its own."))
         return " ".join(map(str, sentences))
 
 
@@ -137,7 +141,7 @@ def verify(
         head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
     strange = [Problem(None, head)] if head else []
     with reader.opened() as db, as_journal_errors(could_not_be_read(reader.path)):
-        strange += problems_of_file(db, data) if db else _no_journal(data)
+        strange += problems_of_file(db, data) if db else no_journal(data)
         end = int(db.execute("SELECT coalesce(max(seq), 0) FROM journal").fetchone()[0]) if db else 0
         chain = check_rows(db, 1, end, on_progress) if db else Chain()
     found = _messages_of(chain)
@@ -165,6 +169,7 @@ def verify(
         keys=tuple(fingerprint(bytes.fromhex(key)) for key in found.keys),
         signers=tuple(Signer(key, len(rows), rows[-1]) for key, rows in found.proven.items()),
         unproven=tuple(say_unproven(presence_of(chain.proof))),
+        faults=tuple(found.faults),
     )
 
 
@@ -207,8 +212,8 @@ def problems_of_file(db: sqlite3.Connection, data: Path, *, pages: bool = True) 
             yield Problem(fault.seen if fault.what == "rewritten" else None, fault.problem)
 
 
-def _no_journal(data: Path) -> Iterator[Problem]:
-    """Say where a record without a journal had one. Raises OSError."""
+def no_journal(data: Path) -> Iterator[Problem]:
+    """Say where a record without rows had some. Raises OSError."""
     seen = witness.read(data)
     if seen is not None and seen[0]:
         yield _problem(
@@ -231,10 +236,11 @@ class _RecordFacts(NamedTuple):
     lost: set[tuple[str, str]]
     keys: dict[str, None]
     proven: dict[str, list[int]]
+    faults: list[Problem]
 
 
 def _messages_of(chain: Chain) -> _RecordFacts:
-    found = _RecordFacts([], set(), set(), {}, {})
+    found = _RecordFacts([], set(), set(), {}, {}, [])
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
             found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
@@ -243,6 +249,8 @@ def _messages_of(chain: Chain) -> _RecordFacts:
         elif kind == ev.KeyAnnounced.type:
             with suppress(ValueError):  # the row was changed and is reported already
                 found.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
+        elif kind == ev.RecordFault.type:
+            found.faults.append(_fault(seq, payload))
         else:
             found.signed.append((seq, previous, _head(payload)))
     return found
@@ -270,6 +278,15 @@ def _images(data: Path, chain: Chain, found: _RecordFacts) -> tuple[list[Problem
         )
         problems.append(Problem(seq, what, image, state == "changed"))
     return problems, dropped, lost
+
+
+def _fault(seq: int, payload: dict[str, Any]) -> Problem:
+    try:
+        event = ev.parse(ev.RecordFault.type, canonical(payload))
+    except UnknownEvent:  # the row was changed and is reported already, or it is a later release's
+        return Problem(seq, ev.RecordFault.title)
+    assert isinstance(event, ev.RecordFault)
+    return Problem(seq, event.problem)
 
 
 def _head(payload: dict[str, Any]) -> ev.HeadSigned | None:

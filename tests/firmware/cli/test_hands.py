@@ -189,6 +189,24 @@ def test_only_a_key_that_signed_is_said_to_have_signed_and_whose_it_is(data: Pat
     assert "own key" not in said
 
 
+def test_a_record_whose_file_was_emptied_is_not_taken_for_none(data: Path) -> None:
+    (data / FILE).write_bytes(b"")
+    lines = run(data, "verify", "--all", exits=1).stdout.splitlines()
+    assert lines[0] == lines[-1] == "This record does not hold."
+    assert "The record's file holds no row, but row" in lines[1]
+
+
+def test_what_the_record_itself_says_was_lost_is_said_where_all_of_the_rest_holds(data: Path) -> None:
+    (data / FILE).unlink()
+    shutil.rmtree(data / "captures")
+    Journal(data).close()
+    lines = run(data, "verify", "--all").stdout.splitlines()
+    assert lines[0] == lines[-1] == "All of it holds. The record tells of faults of its own."
+    assert lines[1].startswith("FAULT ON RECORD: row 1: The record ends at row 0, but row ")
+    told = json.loads(run(data, "verify", "--all", "--json").stdout)
+    assert [one["seq"] for one in told["faults"]] == [1]
+
+
 def test_a_record_from_which_the_heads_were_left_out_says_not_signed_first_and_last(
     data: Path, tmp_path: Path
 ) -> None:

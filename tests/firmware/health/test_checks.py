@@ -354,6 +354,23 @@ def test_a_record_that_is_yet_to_be_made_is_no_broken_one(tmp_path: Path) -> Non
         assert (chain.verdict, str(chain.says)) == ("unknown", "There is no record here yet.")
 
 
+def test_without_a_record_nothing_is_said_of_pins_calibration_or_signed_heads(tmp_path: Path) -> None:
+    facts = Facts.from_json(record_facts(JournalReader(tmp_path), 0))
+    assert {of(name, facts).verdict for name in ("pins", "calibration", "anchor")} == {"unknown"}
+
+
+@pytest.mark.parametrize("emptied", [True, False])
+def test_a_record_that_lost_every_row_is_bad(tmp_path: Path, emptied: bool) -> None:
+    with Journal(tmp_path) as journal:
+        journal.append([ev.TableStarted()], "table")
+    (tmp_path / "journal.sqlite").unlink()
+    if emptied:
+        (tmp_path / "journal.sqlite").touch()
+    chain = of("chain", Facts.from_json(record_facts(JournalReader(tmp_path), 0)))
+    assert chain.verdict == "bad"
+    assert "The record's file holds no row, but row 1 had been written." in str(chain.says)
+
+
 def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     assert of("chain", Facts.from_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"

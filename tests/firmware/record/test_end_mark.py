@@ -64,7 +64,12 @@ def test_rows_that_a_damaged_wal_loses_stop_play_until_somebody_has_read_it(kill
         journal.append([ev.RecordFaultRead("the power went")], "floor:Moreno")
         assert apply(journal.recover(), ev.PhaseAdvanced(Phase.SHOWDOWN)).phase is Phase.SHOWDOWN
     assert fault(killed) is None, "what was read is not asked again"
-    assert verify(killed).ok
+    found = verify(killed)
+    assert found.ok
+    assert [(one.seq, str(one.what)) for one in found.faults] == [
+        (3, "The record ends at row 2, but row 3 had been written: 1 rows are missing.")
+    ]
+    assert found.verdict == "All of it holds. The record tells of faults of its own."
 
 
 @pytest.mark.parametrize("lost", [(WAL,), (FILE, WAL), (witness.FILE,)])
