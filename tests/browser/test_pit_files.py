@@ -106,8 +106,7 @@ def here(database: Database, tmp_path: Path, release_key: Path) -> Iterator[Rig]
 def test_a_technician_takes_a_deck_and_no_hand_is_dealt_before_it_was_checked(
     here: Rig, chromium: Browser
 ) -> None:
-    deck = here.offer("blue.json", deck_text("Blue deck", here.table.process.house.model_hash))
-    here.ask(deck)
+    deck = here.request("blue.json", deck_text("Blue deck", here.table.process.house.model_hash))
     here.turn()
     page = own_window(chromium)
     with served_table(page_of(here.table)) as port, closing(page.context):

@@ -20,8 +20,8 @@ from pit.store.database import Database
 from tests.generated_record import generate_record
 from tests.pit.conftest import opened_pit
 from tests.pit.files.conftest import packed, release_key
-from tests.pit.files.rig import RUNNING, Rig, rig
-from tests.pit.files.test_down import NEWER, now_within
+from tests.pit.files.rig import NEWER, RUNNING, Rig, rig
+from tests.pit.files.test_down import now_within
 
 __all__ = ["release_key"]
 

@@ -18,9 +18,10 @@ from firmware.update.repository import Repository
 from firmware.uplink.inbox.requests import FileRequest, requests_of
 from pit.authority import Authority
 from pit.files.offers import HouseRepository, offer
-from pit.files.requests import TableRequest, keep_progress, requests
+from pit.files.requests import TableRequest, keep_progress
 from pit.store.database import Connection, Database
 from tests.pit.conftest import Pit, opened_pit
+from tests.pit.files.rig import Rig, rig
 
 MADE = 1_760_000_000
 
@@ -38,6 +39,12 @@ def pit(database: Database) -> Iterator[Pit]:
 def release_key(tmp_path: Path) -> Path:
     """The folder of the maker's key; its root metadata lies in `root.json` beside it."""
     return maker(tmp_path)
+
+
+@pytest.fixture
+def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
+    with rig(pit, tmp_path, release_key) as made:
+        yield made
 
 
 def maker(folder: Path, name: str = "maker-key") -> Path:
@@ -71,11 +78,6 @@ def deck_text(name: str = "blue backs", model: str = "m" * 64) -> str:
     """Return an enrolled deck as the record keeps it."""
     values = {"name": name, "model": model, "weight": [[0.0] * 112] * 17, "bias": [0.0] * 17}
     return json.dumps(values, sort_keys=True, separators=(",", ":"))
-
-
-def state_of(connection: Connection, table_id: int, sha256: str) -> TableRequest | None:
-    """Return a table's newest request for a file, with what it said last; None if it was never asked."""
-    return next((one for one in requests(connection, table_id) if one.sha256 == sha256), None)
 
 
 def asked_now(connection: Connection, table_id: int) -> tuple[FileRequest, ...]:

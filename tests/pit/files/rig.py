@@ -27,17 +27,23 @@ from firmware.uplink.inbox.requests import NOTES, FileRequest, inbox_path, read_
 from firmware.uplink.join_request import JoinDesk
 from firmware.uplink.settings import HOUSE, load
 from pit.files.offers import offer
-from pit.files.requests import TableRequest, ask
+from pit.files.requests import TableRequest, ask, requests
 from pit.status.tables import Table as Enrolled
+from pit.store.database import Connection
 from tests.firmware.devices.conftest import Clock
 from tests.firmware.running_table import Table
 from tests.pit.conftest import Pit
-from tests.pit.files.conftest import state_of
 
 TECHNICIAN = {"by": "Tran", "pin": "913753"}
 RUNNING = "0.2.0-00000000"
+NEWER = "0.3.0-11112222"
 NIGHT_MS = 1_790_000_000_000
 """A moment; what hour it is there depends on the machine's zone, so the tests name the hours by it."""
+
+
+def state_of(connection: Connection, table_id: int, sha256: str) -> TableRequest | None:
+    """Return a table's newest request for a file, with what it said last; None if it was never asked."""
+    return next((one for one in requests(connection, table_id) if one.sha256 == sha256), None)
 
 
 class Cut(Client):
@@ -89,6 +95,12 @@ class Rig:
     def ask(self, one: HouseFile) -> None:
         with self.pit.database.transaction() as connection:
             ask(connection, self.enrolled.table_id, one.sha256, "Ines")
+
+    def request(self, name: str, data: str | Path) -> HouseFile:
+        """Offer a file, and ask the table to fetch it."""
+        one = self.offer(name, data)
+        self.ask(one)
+        return one
 
     def at_pit(self, one: HouseFile) -> TableRequest:
         """Return what the pit knows of a request."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,16 +31,9 @@ from pit.files.requests import withdraw
 from pit.store.database import Database
 from tests.pit.conftest import Pit, opened_pit
 from tests.pit.files.conftest import PROFILE, deck_text, ended_by, packed
-from tests.pit.files.rig import NIGHT_MS, RUNNING, Rig, rig, take_file
+from tests.pit.files.rig import NEWER, NIGHT_MS, RUNNING, Rig, rig, take_file
 
 NEXT, VOID = '{"do": "next"}', '{"do": "void", "reason": "to end it"}'
-NEWER = "0.3.0-11112222"
-
-
-@pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
-    with rig(pit, tmp_path, release_key) as made:
-        yield made
 
 
 def now_within(minutes: int) -> str:
@@ -52,8 +44,7 @@ def now_within(minutes: int) -> str:
 
 
 def test_a_profile_is_kept_in_the_pits_name_and_put_in_force_by_a_person(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     [kept] = here.rows("profile_kept")
     assert (kept.actor, kept.event.name, kept.event.hash) == ("pit:Ines", "friday-game", one.sha256)
@@ -80,8 +71,7 @@ def test_a_profile_is_in_force_by_itself_between_hands_where_the_house_says_so(
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(profiles="at once")) as here:
         here.table.do(NEXT)
-        one = here.offer("friday.toml", PROFILE)
-        here.ask(one)
+        one = here.request("friday.toml", PROFILE)
         here.turn()
         assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", HAND)
         assert here.rows("profile_kept") == here.rows("house_set") == []
@@ -93,8 +83,7 @@ def test_a_profile_is_in_force_by_itself_between_hands_where_the_house_says_so(
 
 
 def test_only_a_technician_takes_a_file_and_only_between_hands(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     number = here.here(one).number
     without = json.dumps({"do": "take_file", "number": number, "sha256": one.sha256})
@@ -111,8 +100,7 @@ def test_only_a_technician_takes_a_file_and_only_between_hands(here: Rig) -> Non
 
 def test_a_deck_is_taken_by_a_technician_and_in_force_once_it_was_checked(here: Rig) -> None:
     model = here.table.process.house.model_hash
-    one = here.offer("blue.json", deck_text(model=model))
-    here.ask(one)
+    one = here.request("blue.json", deck_text(model=model))
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", DECK_WAITS)
     assert here.take(one)["ok"]
@@ -134,8 +122,7 @@ def test_a_deck_is_taken_by_a_technician_and_in_force_once_it_was_checked(here: 
 
 
 def test_a_deck_of_another_card_readers_model_is_refused(here: Rig) -> None:
-    one = here.offer("odd.json", deck_text(model="e" * 64))
-    here.ask(one)
+    one = here.request("odd.json", deck_text(model="e" * 64))
     here.turn()
     assert here.at_pit(one).state == "refused"
     assert "another card reader's model" in str(here.at_pit(one).why)
@@ -143,8 +130,7 @@ def test_a_deck_of_another_card_readers_model_is_refused(here: Rig) -> None:
 
 
 def test_a_release_waits_for_a_technician_where_the_house_allows_no_hours(here: Rig) -> None:
-    one = here.offer("", packed(here.folder, NEWER, here.release_key))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", NO_HOURS)
     assert not (here.folder / "run" / REQUEST).exists()
@@ -160,8 +146,7 @@ def test_a_release_is_installed_in_the_houses_hours_between_hands_and_reports_it
     pit: Pit, tmp_path: Path, release_key: Path
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(release_hours=now_within(5))) as here:
-        one = here.offer("", packed(here.folder, NEWER, here.release_key))
-        here.ask(one)
+        one = here.request("", packed(here.folder, NEWER, here.release_key))
         here.turn()
         assert str(here.at_pit(one).why) == f"The hours for updates are {now_within(5)}."
         here.moves(minutes=10, clock="unknown")
@@ -197,8 +182,7 @@ def test_a_release_that_went_back_is_refused_with_the_reason(
     pit: Pit, tmp_path: Path, release_key: Path, how: str
 ) -> None:
     with rig(pit, tmp_path, release_key, PitConfig(release_hours=now_within(-5))) as here:
-        one = here.offer("", packed(here.folder, NEWER, here.release_key))
-        here.ask(one)
+        one = here.request("", packed(here.folder, NEWER, here.release_key))
         here.turn()
         assert here.at_pit(one).why == INSTALLING
         if how == "it says so":
@@ -220,8 +204,7 @@ def test_a_release_that_went_back_is_refused_with_the_reason(
 
 def test_a_release_that_runs_already_is_in_force_without_an_installation(here: Rig) -> None:
     here.starts_again(NEWER)
-    one = here.offer("", packed(here.folder, NEWER, here.release_key))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     assert here.at_pit(one).state == "in_force"
     assert here.rows("update_begun") == []
@@ -231,8 +214,7 @@ def test_a_release_comes_through_nginx_in_pieces(
     database: Database, tmp_path: Path, release_key: Path
 ) -> None:
     with opened_pit("nginx", database) as pit, rig(pit, tmp_path, release_key) as here:
-        one = here.offer("", packed(here.folder, NEWER, here.release_key, filler=here.noise(3)))
-        here.ask(one)
+        one = here.request("", packed(here.folder, NEWER, here.release_key, filler=here.noise(3)))
         here.turn()
         assert here.client.pieces == 3
         assert here.at_pit(one).state == "waiting"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -39,27 +38,17 @@ from firmware.uplink.wire import WireError
 from pit.authority import Authority
 from pit.files.offers import HouseRepository, find_offered
 from pit.store.files import FilesError
-from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
-from tests.pit.files.rig import RUNNING, Rig, part_of, rig
+from tests.pit.files.rig import NEWER, RUNNING, Rig, part_of
 
-NEWER = "0.3.0-11112222"
 SHA = "0" * 64
 TOMORROW = datetime.now(UTC) + timedelta(days=1)
 
 
 @pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
-    with rig(pit, tmp_path, release_key) as made:
-        yield made
-
-
-@pytest.fixture
 def big(here: Rig) -> HouseFile:
     """A release of more than three pieces that the table is asked for."""
-    one = here.offer("", packed(here.folder, NEWER, here.release_key, filler=here.noise(4)))
-    here.ask(one)
-    return one
+    return here.request("", packed(here.folder, NEWER, here.release_key, filler=here.noise(4)))
 
 
 def forged(
@@ -143,8 +132,7 @@ def test_flipped_bits_are_fetched_again_and_given_up_in_the_end(here: Rig, big: 
     here.turn()
     assert here.at_pit(big).state == "waiting"
 
-    deck = here.offer("blue.json", deck_text())
-    here.ask(deck)
+    deck = here.request("blue.json", deck_text())
     here.client.bend = lambda data: b"?" + data[1:]
     for _ in range(3):
         here.turn()
@@ -154,8 +142,7 @@ def test_flipped_bits_are_fetched_again_and_given_up_in_the_end(here: Rig, big: 
 
 @pytest.mark.parametrize("bent", [lambda data: data[:-1], lambda data: data + b"x", lambda data: b""])
 def test_half_a_piece_or_more_than_was_announced_is_not_laid_into_the_inbox(here: Rig, bent: Any) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.client.bend = bent
     for _ in range(4):
         here.turn()
@@ -165,8 +152,7 @@ def test_half_a_piece_or_more_than_was_announced_is_not_laid_into_the_inbox(here
 
 
 def test_a_file_that_the_pit_lost_is_said_and_fetched_once_it_is_offered_again(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.pit.house.files.path(one.sha256).unlink()
     here.turn()
     assert here.at_pit(one).state == "asked"
@@ -202,8 +188,7 @@ def test_the_repository_of_another_key_is_taken_by_no_table(here: Rig) -> None:
 def test_a_repository_that_was_set_back_is_taken_by_no_table_that_saw_a_newer_one(here: Rig) -> None:
     older = here.offer("friday.toml", PROFILE)
     kept = shutil.copytree(here.pit.house.folder / "house", here.folder / "kept")
-    newer = here.offer("late.toml", PROFILE.replace("Friday", "Late Friday"))
-    here.ask(newer)
+    newer = here.request("late.toml", PROFILE.replace("Friday", "Late Friday"))
     here.turn()
     assert here.at_pit(newer).state == "waiting"
     shutil.copytree(kept, here.pit.house.folder / "house", dirs_exist_ok=True)
@@ -218,8 +203,7 @@ def test_a_repository_that_was_set_back_is_taken_by_no_table_that_saw_a_newer_on
 
 
 def test_what_is_half_written_or_bent_in_the_repository_is_no_signed_state(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     path = here.pit.house.folder / "house" / "targets.json"
     whole = path.read_bytes()
     for bent in (
@@ -258,8 +242,7 @@ def test_a_signature_that_has_expired_is_said_with_the_date_of_this_box(here: Ri
 
 
 def test_a_stolen_online_key_is_replaced_and_signs_nothing_any_more(here: Rig) -> None:
-    first = here.offer("friday.toml", PROFILE)
-    here.ask(first)
+    here.request("friday.toml", PROFILE)
     here.turn()
     stolen = here.folder / "stolen"
     shutil.move(here.pit.authority.folder / "repository", stolen)
@@ -381,16 +364,14 @@ def test_what_is_too_large_is_refused_before_it_is_fetched(here: Rig) -> None:
 
 def test_a_table_without_a_house_key_says_how_it_gets_one(here: Rig) -> None:
     (here.enrolment / HOUSE).unlink()
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("asked", NO_HOUSE_KEY)
 
 
 def test_a_file_that_is_changed_in_the_inbox_is_not_taken(here: Rig) -> None:
     """As by an uplink that somebody has taken over: it can write there, and has no key."""
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.fetch()
     path = inbox_path(here.inbox, one.sha256)
     path.write_bytes(path.read_bytes().replace(b"Friday", b"Monday"))

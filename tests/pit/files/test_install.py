@@ -15,10 +15,9 @@ from firmware.update.release import TARGETS
 from firmware.uplink.inbox.requests import inbox_path
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import MADE, maker, packed
-from tests.pit.files.rig import Rig, rig
+from tests.pit.files.rig import NEWER, Rig, rig
 
 ALL_DAY = PitConfig(release_hours="00:00-00:00")
-NEWER = "0.3.0-11112222"
 
 
 @pytest.fixture
@@ -46,8 +45,7 @@ def roots_turn(here: Rig, made: int = MADE - 1) -> int:
 def test_the_installer_of_a_signed_release_runs_and_is_told_when_it_may_switch(here: Rig) -> None:
     told = here.folder / "told"
     script = f'echo "$FELTWATCH_MAY_SWITCH" >{told}'
-    one = here.offer("", packed(here.folder, NEWER, here.release_key, script=script))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key, script=script))
     here.turn()
     assert roots_turn(here) == 0
     assert told.read_text().strip() == str(here.folder / "run" / MAY_SWITCH)
@@ -58,8 +56,7 @@ def test_the_installer_of_a_signed_release_runs_and_is_told_when_it_may_switch(h
 
 
 def test_an_installer_that_succeeds_while_the_old_release_goes_on_is_no_update(here: Rig) -> None:
-    one = here.offer("", packed(here.folder, NEWER, here.release_key))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     assert roots_turn(here) == 0
     here.turn()
@@ -69,8 +66,7 @@ def test_an_installer_that_succeeds_while_the_old_release_goes_on_is_no_update(h
 
 def test_a_release_that_its_installer_rolled_back_is_refused_with_its_last_words(here: Rig) -> None:
     script = "echo 'Error: Release x was rolled back; y is running, as before.' >&2; exit 1"
-    one = here.offer("", packed(here.folder, NEWER, here.release_key, script=script))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key, script=script))
     here.turn()
     assert roots_turn(here) == 1
     here.turn()
@@ -79,8 +75,7 @@ def test_a_release_that_its_installer_rolled_back_is_refused_with_its_last_words
 
 
 def test_an_older_release_that_is_rightly_signed_is_refused_with_the_reason(here: Rig) -> None:
-    one = here.offer("", packed(here.folder, NEWER, here.release_key))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     assert roots_turn(here, made=MADE + 1) == 2
     here.turn()
@@ -89,8 +84,7 @@ def test_an_older_release_that_is_rightly_signed_is_refused_with_the_reason(here
 
 
 def test_a_release_that_is_changed_in_the_inbox_before_root_reads_it_is_refused(here: Rig) -> None:
-    one = here.offer("", packed(here.folder, NEWER, here.release_key))
-    here.ask(one)
+    one = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     eves = packed(here.folder / "eve", NEWER, maker(here.folder / "eve"))
     inbox_path(here.inbox, one.sha256).write_bytes(

@@ -28,7 +28,8 @@ from pit.files.requests import (
 )
 from pit.status.tables import STRUCK_OFF, enrol, strike
 from pit.store.database import Database
-from tests.pit.files.conftest import MADE, PROFILE, asked_now, deck_text, ended_by, packed, state_of
+from tests.pit.files.conftest import MADE, PROFILE, asked_now, deck_text, ended_by, packed
+from tests.pit.files.rig import state_of
 
 Offering = Callable[[str, str], HouseFile]
 

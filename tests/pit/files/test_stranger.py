@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -46,12 +45,6 @@ NEXT = '{"do": "next"}'
 LATER = PROFILE.replace("Friday", "Later Friday")
 
 
-@pytest.fixture
-def here(pit: Pit, tmp_path: Path, release_key: Path) -> Iterator[Rig]:
-    with rig(pit, tmp_path, release_key) as made:
-        yield made
-
-
 # ---- what was signed once, and comes again ----
 
 
@@ -82,8 +75,7 @@ def test_an_older_profile_that_comes_again_waits_for_a_person_where_others_come_
 
 def test_a_pit_that_counts_from_one_again_meets_no_update_of_before(here: Rig, owned: str) -> None:
     """Its database was lost: a new request has the number of one that this table has begun to install."""
-    before = here.offer("", packed(here.folder, "0.3.0-11112222", here.release_key))
-    here.ask(before)
+    before = here.request("", packed(here.folder, NEWER, here.release_key))
     here.turn()
     assert here.take(before)["ok"]
     here.turn()
@@ -165,8 +157,7 @@ def test_an_error_of_our_own_with_a_file_refuses_the_file_and_the_table_deals_on
         raise ZeroDivisionError("whatever it is")
 
     monkeypatch.setattr(desk, "profile_of", breaks)
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("refused", FAULT)
     here.table.do(NEXT)
@@ -183,8 +174,7 @@ def test_a_reason_whose_template_asks_for_memory_is_refused(template: str) -> No
 
 
 def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) -> None:
-    big = here.offer("", packed(here.folder, "0.3.0-11112222", here.release_key, filler=here.noise(3)))
-    here.ask(big)
+    big = here.request("", packed(here.folder, NEWER, here.release_key, filler=here.noise(3)))
     here.client.cut_after = 2
     here.fetch()
     assert part_of(here, big).stat().st_size == 2 * PIECE
@@ -205,8 +195,7 @@ def test_a_release_that_stops_in_the_middle_makes_way_for_the_record(here: Rig) 
 
 def test_only_one_release_lies_in_the_inbox_at_a_time(here: Rig) -> None:
     """A sound pit asks for one. Another one asks for twenty, and lets each stop before its end."""
-    old = here.offer("", packed(here.folder, "0.3.0-11112222", here.release_key, filler=here.noise(3)))
-    here.ask(old)
+    old = here.request("", packed(here.folder, NEWER, here.release_key, filler=here.noise(3)))
     here.client.cut_after = 2
     here.turn()
     assert part_of(here, old).exists()
@@ -227,8 +216,7 @@ def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig)
     def one_more() -> None:
         nonlocal sent
         sent += 1
-        one = here.offer(f"{sent}.json", deck_text(f"deck {sent}"))
-        here.ask(one)
+        one = here.request(f"{sent}.json", deck_text(f"deck {sent}"))
         here.uplink.ask([FileRequest(sent, one.sha256).to_json()])
         assert here.uplink.step(here.client)
 
@@ -250,8 +238,7 @@ def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig)
 
 
 def test_an_uplink_does_not_say_that_something_is_in_force(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.fetch()
     [item] = read_list(here.inbox / LIST)
     for state in ("in_force", "waiting", "withdrawn", "danced"):
@@ -275,16 +262,14 @@ def test_the_longest_requests_that_there_are_fit_into_the_lists(tmp_path: Path) 
 
 
 def test_a_file_that_is_gone_when_it_is_taken_is_said(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     inbox_path(here.inbox, one.sha256).unlink()
     assert "does not wait here any more" in here.take(one)["error"]
 
 
 def test_take_pressed_twice_or_on_two_pages_puts_in_force_once(here: Rig) -> None:
-    one = here.offer("friday.toml", PROFILE)
-    here.ask(one)
+    one = here.request("friday.toml", PROFILE)
     here.turn()
     first, second = here.take(one), here.take(one)
     assert first["ok"]
@@ -314,8 +299,7 @@ def test_a_file_that_the_pits_disk_has_damaged_is_mended_by_sending_it_again(her
 
 def test_a_deck_in_the_middle_of_a_hand_changes_nothing_until_it_is_over(here: Rig) -> None:
     here.table.do(NEXT)
-    one = here.offer("blue.json", deck_text(model=here.table.process.house.model_hash))
-    here.ask(one)
+    one = here.request("blue.json", deck_text(model=here.table.process.house.model_hash))
     here.turn()
     assert (here.at_pit(one).state, here.at_pit(one).why) == ("waiting", desk.HAND)
     assert "A hand is open" in here.take(one)["error"]
@@ -325,8 +309,7 @@ def test_a_deck_in_the_middle_of_a_hand_changes_nothing_until_it_is_over(here: R
 
 
 def test_a_power_cut_after_take_leaves_the_deck_unchecked(here: Rig) -> None:
-    one = here.offer("blue.json", deck_text(model=here.table.process.house.model_hash))
-    here.ask(one)
+    one = here.request("blue.json", deck_text(model=here.table.process.house.model_hash))
     here.turn()
     assert here.take(one)["ok"]
     here.starts_again(RUNNING, boot="boot-2")

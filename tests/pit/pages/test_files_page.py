@@ -11,7 +11,8 @@ from pit.authority import Authority
 from pit.files.offers import HouseRepository, offer
 from pit.files.requests import ask, keep_progress
 from pit.pages.people import PitRole
-from tests.pit.files.conftest import PROFILE, ended_by, state_of
+from tests.pit.files.conftest import PROFILE, ended_by
+from tests.pit.files.rig import state_of
 from tests.pit.pages.conftest import House
 
 HAND = Message("A hand lies on the table.")
