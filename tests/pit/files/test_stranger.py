@@ -38,7 +38,7 @@ from pit.errors import PitError
 from pit.files.offers import offer
 from tests.pit.conftest import Pit
 from tests.pit.files.conftest import PROFILE, deck_text, packed
-from tests.pit.files.rig import RUNNING, Rig, part_of, rig, take_file
+from tests.pit.files.rig import NEWER, RUNNING, Rig, part_of, rig, take_file
 from tests.pit.files.test_hostile import forged
 
 NEXT = '{"do": "next"}'
