@@ -140,7 +140,10 @@ class Stage:
         try:
             until(lambda: so(self.state))
         except AssertionError as late:
-            last = [f"{row.seq} {row.type} {row.payload[:300]}" for row in self.reader.events_since(0, 100_000)[-15:]]
+            last = [
+                f"{row.seq} {row.type} {row.payload[:300]}"
+                for row in self.reader.events_since(0, 100_000)[-15:]
+            ]
             late.add_note("\n".join([f"{self.state.phase}; it says: {self.said()}", *last]))
             raise
         return self.state
