@@ -170,7 +170,9 @@ class Stage:
         self.table.puck.move_to(due)
         self.until(lambda state: state.puck.seat == due)
         self.must("next")
-        return self.until(lambda state: state.phase is Phase.DEALING)
+        if self.until(lambda state: state.phase is Phase.DEALING).button is None:
+            self.must("key_button", seat=due)  # the disk has just moved as often as here: its seat is asked
+        return self.state
 
     @property
     def hand(self) -> int:
