@@ -17,6 +17,7 @@ import click
 
 from firmware.cli.options import data_option, need_new, say_missing_record, write_whole_file
 from firmware.command_options import ANY_PATH, config_option
+from firmware.table.errors import JournalError
 from firmware.terminal import say
 
 ROWS: Final = 2000
@@ -37,8 +38,13 @@ def command(data: Path, config_file: Path | None, out: Path) -> None:
     """
     need_new(out)
     say_missing_record(data)
+    try:
+        files = bundle(data, config_file)
+    except JournalError as error:
+        say(f"{error} So no name can be hidden: the file holds no row and no log.", err=True)
+        files = _without_record(data, error)
     with write_whole_file(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, text in bundle(data, config_file).items():
+        for name, text in files.items():
             packed.writestr(name, text)
     say(f"{out}: look into it before you send it.")
 
@@ -57,6 +63,12 @@ def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:
         "log.txt": _log(),
     }
     return {name: hide(text) for name, text in files.items()}
+
+
+def _without_record(data: Path, error: JournalError) -> dict[str, str]:
+    """Return the files that hold no names, for a record that cannot be read."""
+    found = {"about.json": _about(data), "record.json": {"error": str(error)}}
+    return {name: json.dumps(text, indent=1) for name, text in found.items()}
 
 
 def _hiding(data: Path, config_file: Path | None) -> Any:

@@ -23,7 +23,7 @@ from firmware.record.evidence.verify import verify
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.clocks import Timestamp
 from firmware.record.journal.disk import MB
-from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.record.retention import SPARED, Rule, leftovers, plan, remove
 from firmware.table import Phase
 from firmware.table import events as ev
@@ -265,6 +265,17 @@ def test_a_bundle_that_cannot_be_written_leaves_nothing(
     done = run(bundle_command, "--data", data, "--out", tmp_path / "x.zip", exits=1)
     assert "x.zip cannot be written: No space left on device." in done.output
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_record_that_cannot_be_read_has_a_bundle_that_says_so_and_holds_no_names(
+    data: Path, tmp_path: Path
+) -> None:
+    (data / FILE).write_bytes((data / FILE).read_bytes()[:8192])
+    done = run(bundle_command, "--data", data, "--out", tmp_path / "x.zip")
+    assert "the file holds no row and no log" in done.stderr
+    with zipfile.ZipFile(tmp_path / "x.zip") as packed:
+        assert packed.namelist() == ["about.json", "record.json"]
+        assert "its file is damaged" in json.loads(packed.read("record.json"))["error"]
 
 
 def test_a_box_without_a_record_has_a_bundle_too(tmp_path: Path) -> None:
