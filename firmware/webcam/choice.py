@@ -36,11 +36,14 @@ def choose(
     if path.parent == devices and path.exists():
         return _webcam(path, devices)
     if path.is_dir():
-        if not folder_pictures(path):
+        if not (pictures := folder_pictures(path)):
             raise AppError(f"There is no picture in {path}: put some there, or name another folder.")
+        _need_whole(pictures)
     elif not path.is_file():
         raise AppError(f"There is no camera, no file and no folder {name}: {WAYS}")
-    elif path.suffix.lower() not in PICTURES and not _is_video(path):
+    elif path.suffix.lower() in PICTURES:
+        _need_whole([path])
+    elif not _is_video(path):
         raise AppError(f"{path} is neither a picture nor a video that can be played.")
     return CameraConfig(kind="files", device=path.absolute())
 
@@ -48,6 +51,18 @@ def choose(
 def folder_pictures(folder: Path) -> list[Path]:
     """Return the pictures in a folder, by their names."""
     return sorted(path.absolute() for path in folder.iterdir() if path.suffix.lower() in PICTURES)
+
+
+def _need_whole(pictures: list[Path]) -> None:
+    """Raise AppError for half a picture, one that is too large, and what `feltwatch read` would not read either."""
+    from vision.base.errors import VisionError
+    from vision.base.pictures import load_picture
+
+    for path in pictures:
+        try:
+            load_picture(path)
+        except VisionError as error:
+            raise AppError(str(error)) from error
 
 
 def _is_video(path: Path) -> bool:

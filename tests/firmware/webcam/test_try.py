@@ -65,6 +65,15 @@ def test_each_camera_that_cannot_be_is_refused_in_a_sentence(tmp_path: Path) -> 
     )
 
 
+def test_a_picture_that_is_cut_off_is_refused_also_in_a_folder(tmp_path: Path) -> None:
+    whole, half = tmp_path / "1.jpg", tmp_path / "2.jpg"
+    cv2.imwrite(str(whole), np.full((480, 640, 3), 90, np.uint8))
+    assert choose(str(whole)).device == choose(str(tmp_path)).device / whole.name
+    half.write_bytes(whole.read_bytes()[:-40])
+    for named in (half, tmp_path):
+        assert refused(str(named), tmp_path / "dev").startswith(f"{half} is cut off")
+
+
 def test_a_folder_that_cannot_be_written_and_a_port_in_use_are_said_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     done = tried(data=tmp_path / "file/record")
