@@ -40,7 +40,7 @@ _CLOSED = ConfigDict(extra="forbid")
 """Of a table of the file: a key that is not known is an error."""
 _CAPITAL, _COLOUR = "^[A-Z]$", "^#[0-9a-fA-F]{6}$"
 _MEANING = {_CAPITAL: "one capital letter", _COLOUR: "a colour as #rrggbb"}
-_UNKNOWN, _TABLE = "is not known: mistyped?", "is no table of keys"
+_UNKNOWN, _TABLE = "is not known: mistyped?", "is not a table of keys"
 _WORDS = {
     "missing": "is missing",
     "extra_forbidden": _UNKNOWN,
@@ -48,11 +48,11 @@ _WORDS = {
     "model_type": _TABLE,
     "dataclass_type": _TABLE,
     "dict_type": _TABLE,
-    "tuple_type": "is no list",
-    "string_type": "is no text",
-    "float_type": "is no number",
-    "finite_number": "is no finite number",
-    "int_type": "is no whole number",
+    "tuple_type": "is not a list",
+    "string_type": "is not a text",
+    "float_type": "is not a number",
+    "finite_number": "is not a finite number",
+    "int_type": "is not a whole number",
     "greater_than": "is not more than {gt:g}",
     "greater_than_equal": "is less than {ge:g}",
     "less_than": "is not less than {lt:g}",

@@ -93,17 +93,17 @@ WRONG = {
     "a text for a number": (
         "width_mm = 835.0",
         'width_mm = "835"',
-        "felt.width_mm is no number",
+        "felt.width_mm is not a number",
     ),
     "a truth value for a number": (
         "width_mm = 835.0",
         "width_mm = true",
-        "felt.width_mm is no number",
+        "felt.width_mm is not a number",
     ),
-    "infinity": ("width_mm = 835.0", "width_mm = inf", "felt.width_mm is no finite number"),
+    "infinity": ("width_mm = 835.0", "width_mm = inf", "felt.width_mm is not a finite number"),
     "a negative length": ("gap_mm = 5.0 ", "gap_mm = -5.0 ", "card.gap_mm is not more than 0"),
     "no cards": ("front = 3", "front = 0", "zones.rows.front is not more than 0"),
-    "half a card": ("front = 3", "front = 2.5", "zones.rows.front is no whole number"),
+    "half a card": ("front = 3", "front = 2.5", "zones.rows.front is not a whole number"),
     "a fourth row": ("front = 3", "front = 3, hidden = 1", "zones.rows.hidden is not known"),
     "an unknown dictionary": ("DICT_4X4_50", "DICT_9X9_50", "not one of OpenCV's"),
     "an id twice": ("id = 5", "id = 4", "names an id twice"),
@@ -131,7 +131,7 @@ WRONG = {
     "markers that are no list": (
         "at = [ # centres",
         "at = 3\nother = [",
-        "markers.at is no list",
+        "markers.at is not a list",
     ),
     "a marker of a shape unknown": (
         '"disk"',
