@@ -28,7 +28,7 @@ from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader
 from firmware.record.hand_history import load_hand
-from firmware.record.journal.captures import CaptureStore, captures_named_by
+from firmware.record.journal.captures import CaptureStore, captures_in
 from firmware.table.errors import CaptureError, CommandRefused, TableError
 from firmware.table.people import Role
 from firmware.table_client import TableLink
@@ -129,7 +129,7 @@ def capture(name: str) -> Response:
     """Return a picture from the record of a finished hand; any other file in the folder is 404."""
     try:
         hand = load_hand(services().reader, review.number_of(name.partition("/")[0].lstrip("0")))
-        if not any(name == seen.name for step in hand.steps for seen in captures_named_by(step.entry.event)):
+        if not any(name == seen.name for step in hand.steps for seen in captures_in(step.entry.event)):
             raise FileNotFoundError(name)
         return send_file(services().captures.path(name))
     except (CommandRefused, TableError, CaptureError, OSError):

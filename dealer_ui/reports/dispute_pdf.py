@@ -23,7 +23,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import card_name, speaking_of
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.hand_history import PastHand, load_hand
-from firmware.record.journal.captures import CaptureStore, captures_named_by
+from firmware.record.journal.captures import CaptureStore, captures_in
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import paying_in
 from firmware.table.errors import CaptureError, TableError
@@ -230,9 +230,7 @@ class _Hand:
 
     def _captures(self) -> dict[str, Capture]:
         return {
-            capture.name: capture
-            for step in self.recalled.steps
-            for capture in captures_named_by(step.entry.event)
+            capture.name: capture for step in self.recalled.steps for capture in captures_in(step.entry.event)
         }
 
     def _closer(self, whole: Image.Image, card: CardMark) -> Flowable:

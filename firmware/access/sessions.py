@@ -42,7 +42,7 @@ class Sessions:
     def person(self, token: str, state: State, *, extend: bool) -> Person:
         """Return a session's person as listed now; `extend` restarts the session's time.
 
-        Raises NotAllowed if the session has expired, or if the person's role or PIN was changed.
+        Raises CommandNotAllowed if the session has expired, or if the person's role or PIN was changed.
         """
         session = self._open.get(token)
         now = self._clock()

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from firmware.record.archive_index import bring_up_to_date
 from firmware.record.archive_lines import HandLine, read_lines
-from firmware.record.journal.captures import CaptureStore, captures_named_by
+from firmware.record.journal.captures import CaptureStore, captures_in
 from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.journal.row_index import ENDS, forget_index, open_index, table_keeps_index
 from firmware.table import events as ev
@@ -103,7 +103,7 @@ class Hand:
         found: dict[Capture, int] = {}
         for row in (*self.play, *self.later):
             if row.type not in (ev.ImagesDropped.type, ev.ImagesLost.type):
-                for capture in captures_named_by(row.event):
+                for capture in captures_in(row.event):
                     found.setdefault(capture, row.seq)
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
-from firmware.record.journal.captures import images_in
+from firmware.record.journal.captures import captures_in_json
 from firmware.record.journal.row_index import ABOUT_TYPES, INDEXED, hand_of
 from firmware.rules.profiles.profile import hash_with_options
 from firmware.table import events as ev
@@ -270,7 +270,7 @@ def _add_compared(line: HandLine, payload: str) -> None:
 
 def _add_named(line: HandLine, payload: str) -> None:
     if '"sha256":' in payload:
-        for image in images_in(json.loads(payload)):
+        for image in captures_in_json(json.loads(payload)):
             if image.name not in line.names:
                 line.names.add(image.name)
                 line.images += 1
@@ -295,7 +295,7 @@ def _add_dropped(line: HandLine, _: str) -> None:
 
 
 def _add_lost(line: HandLine, payload: str) -> None:
-    line.lost += sum(1 for _ in images_in(json.loads(payload)))
+    line.lost += sum(1 for _ in captures_in_json(json.loads(payload)))
 
 
 _PAST: Final = ABOUT_TYPES - {ev.HandReopened.type}

@@ -18,7 +18,7 @@ from typing import Final
 from firmware.record.evidence.verify import Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
-from firmware.record.journal.captures import MOST_BYTES, is_name
+from firmware.record.journal.captures import MOST_BYTES, is_capture_name
 from firmware.record.journal.disk import (
     FILE_MODE,
     FOLDER_MODE,
@@ -139,11 +139,11 @@ def copy_images(data: Path, to: Path, hand: int | None = None) -> None:
         if hand is not None and Path(folder) == top:
             below[:] = [name for name in below if not (name.isdecimal() and int(name) > hand)]
         inside = Path(folder).relative_to(top)
-        below[:] = [name for name in below if is_name(f"{name}/a.jpg")]
+        below[:] = [name for name in below if is_capture_name(f"{name}/a.jpg")]
         kept = to / CAPTURES / inside
         make_folder(kept)
         for name in names:
-            if not is_name((inside / name).as_posix()) or (kept / name).exists():
+            if not is_capture_name((inside / name).as_posix()) or (kept / name).exists():
                 continue  # also what is incomplete: no event names it yet
             _copy_image(Path(folder) / name, at, kept / name)
         sync_folder(kept)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from firmware.record.damaged_pages import find_rows
 from firmware.record.evidence.chain import Row, is_sealed
 from firmware.record.journal import witness
-from firmware.record.journal.captures import CaptureStore, images_in
+from firmware.record.journal.captures import CaptureStore, captures_in_json
 from firmware.record.journal.disk import make_folder, sync_folder, write_whole
 from firmware.record.journal.journal import FILE, Journal
 from firmware.table.entry import content_hash
@@ -108,7 +108,7 @@ def _hands(rows: list[Row], gaps: tuple[tuple[int, int], ...]) -> tuple[int, ...
 def _images(source: Path, to: Path, rows: list[Row]) -> Iterator[str]:
     """Copy the images that the rows name, and yield the names of those that are not as they were stored."""
     store, kept = CaptureStore(source), CaptureStore(to)
-    for image in dict.fromkeys(image for row in rows for image in images_in(_payload(row))):
+    for image in dict.fromkeys(image for row in rows for image in captures_in_json(_payload(row))):
         if store.check(image) == "ok":
             kept.save(image.name, store.read(image.name))
         else:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Final, NoReturn
 
-from firmware.record.journal.captures import CaptureStore, images_in
+from firmware.record.journal.captures import CaptureStore, captures_in_json
 from firmware.record.journal.reader import JournalReader
 from firmware.record.journal.row_index import END, RowQuery
 from firmware.table import events as ev
@@ -118,7 +118,7 @@ class PitCaptures(CaptureStore):
         """Return the images that the rows of a finished hand name, each with its hash."""
         if self._named[0] != hand:
             rows = [row for row in self._reader.of_hand(hand) if '"sha256":' in row.payload]
-            found = (image for row in rows for image in images_in(json.loads(row.payload)))
+            found = (image for row in rows for image in captures_in_json(json.loads(row.payload)))
             self._named = hand, {image.name: image.sha256 for image in found}
         return self._named[1]
 

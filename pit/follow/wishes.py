@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable
 from typing import Any, Final, Literal
 
-from firmware.record.journal.captures import images_in
+from firmware.record.journal.captures import captures_in_json
 from firmware.uplink.wire import is_hash
 from pit.status.tables import Table
 from pit.store.database import Connection
@@ -35,7 +35,7 @@ def images_of_hand(connection: Connection, record_id: int, hand: int) -> list[tu
         " WHERE entry.record_id = %s AND hand.hand = %s AND payload LIKE '%%\"sha256\":%%' ORDER BY seq",
         (record_id, hand),
     ):
-        found |= {image.name: image.sha256 for image in images_in(json.loads(payload))}
+        found |= {image.name: image.sha256 for image in captures_in_json(json.loads(payload))}
     return list(found.items())
 
 

@@ -1,8 +1,8 @@
-"""What an owner changes about people: each change under one lock of the database, in one transaction with its act.
+"""The changes that owners make to people, each in one transaction with its act, under one lock of the database.
 
 The person who changes something must still be an owner at that moment, and cannot change their own role: so an owner is
-always left, even if two owners change something at once. The console (`pit/cli/people.py`) is free: anyone who is root
-there can bring an owner in again.
+always left, even if two owners change something at once. At the console (`pit/cli/people.py`) root can add an owner
+without being one.
 """
 
 import json
@@ -18,6 +18,7 @@ from pit.pages.people import PitRole, Who, add_act
 from pit.store.database import Connection, Database
 
 LARGEST: Final = 1 << 62
+"""A number from an address has to be smaller: PostgreSQL takes no integer beyond 64 bits."""
 
 
 class NoOwner(AccessError):
@@ -29,15 +30,15 @@ class PersonNotListed(AccessError):
 
 
 def make_passphrase() -> str:
-    """Return a passphrase that nobody guesses, for a person to write down."""
+    """Return a random passphrase, for a person to write down."""
     return fingerprint(secrets.token_bytes(32))
 
 
 def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) -> int:
-    """Let a person log in who is not listed yet; return the act's number. Raises AccessError, DatabaseError."""
+    """Add a person, who may then log in; return the act's number. Raises AccessError, DatabaseError."""
     name = check_name(name, ())
     stored = json.dumps(verifier(check_passphrase(passphrase, name)))
-    with _changing(database, by) as connection:
+    with _lock_people(database, by) as connection:
         listed = connection.execute("SELECT name FROM person ORDER BY name").fetchall()
         name = check_name(name, (one for (one,) in listed))
         if not connection.execute(
@@ -49,23 +50,23 @@ def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) 
         return add_act(connection, by, "people.add", detail=f"{name}: {role.value}")
 
 
-def give_role(database: Database, by: Who, person_id: int, role: PitRole) -> int:
-    """Give another person another role, at once; return the act's number. Raises AccessError, DatabaseError."""
-    with _changing(database, by) as connection:
-        name = _other(connection, by, person_id)
+def change_role(database: Database, by: Who, person_id: int, role: PitRole) -> int:
+    """Change another person's role; return the act's number. Raises AccessError, DatabaseError."""
+    with _lock_people(database, by) as connection:
+        name = _name_of_other(connection, by, person_id)
         connection.execute("UPDATE person SET role = %s WHERE person_id = %s", (role.value, person_id))
         return add_act(connection, by, "people.role", detail=f"{name}: {role.value}")
 
 
-def give_passphrase(database: Database, by: Who, person_id: int, passphrase: str) -> int:
-    """Give a person another passphrase, which ends the sessions; return the act's number.
+def change_passphrase(database: Database, by: Who, person_id: int, passphrase: str) -> int:
+    """Change a person's passphrase, which ends their sessions; return the act's number.
 
     Raises AccessError, DatabaseError.
     """
     with database.transaction() as connection:
         passphrase = check_passphrase(passphrase, name_of(connection, person_id))
     stored = json.dumps(verifier(passphrase))
-    with _changing(database, by) as connection:
+    with _lock_people(database, by) as connection:
         name = name_of(connection, person_id)
         connection.execute(
             "UPDATE person SET passphrase_id = %s, verifier = %s WHERE person_id = %s",
@@ -75,18 +76,18 @@ def give_passphrase(database: Database, by: Who, person_id: int, passphrase: str
 
 
 def remove(database: Database, by: Who, person_id: int) -> int:
-    """Take another person's access away, which ends the sessions; return the act's number.
+    """Remove another person, which ends their sessions; return the act's number.
 
     Raises AccessError, DatabaseError.
     """
-    with _changing(database, by) as connection:
-        name = _other(connection, by, person_id)
+    with _lock_people(database, by) as connection:
+        name = _name_of_other(connection, by, person_id)
         connection.execute("DELETE FROM person WHERE person_id = %s", (person_id,))
         return add_act(connection, by, "people.remove", detail=name)
 
 
 def name_of(connection: Connection, person_id: int) -> str:
-    """Return a person's name. Raises NotListed."""
+    """Return a person's name. Raises PersonNotListed."""
     row = None
     if person_id < LARGEST:
         row = connection.execute("SELECT name FROM person WHERE person_id = %s", (person_id,)).fetchone()
@@ -96,7 +97,7 @@ def name_of(connection: Connection, person_id: int) -> str:
 
 
 @contextmanager
-def _changing(database: Database, by: Who) -> Iterator[Connection]:
+def _lock_people(database: Database, by: Who) -> Iterator[Connection]:
     """Yield a transaction in which nobody else changes people, and `by` is an owner. Raises NoOwner."""
     with database.transaction() as connection:
         connection.execute("LOCK TABLE person IN SHARE ROW EXCLUSIVE MODE")
@@ -108,7 +109,7 @@ def _changing(database: Database, by: Who) -> Iterator[Connection]:
         yield connection
 
 
-def _other(connection: Connection, by: Who, person_id: int) -> str:
+def _name_of_other(connection: Connection, by: Who, person_id: int) -> str:
     name = name_of(connection, person_id)
     if name == by.name:
         raise AccessError(

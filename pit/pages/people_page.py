@@ -118,11 +118,11 @@ def one(number: int) -> str:
 
 @blueprint.post("/people/<int:number>/role")
 @guard.open_to(OWNERS)
-def give_role(number: int) -> tuple[str, int] | Response:
-    """Give a person another role."""
+def change_role(number: int) -> tuple[str, int] | Response:
+    """Change a person's role."""
     role = _role_of_form()
     try:
-        return _redirect_done(people_changes.give_role(pit().database, guard.who(), number, role))
+        return _redirect_done(people_changes.change_role(pit().database, guard.who(), number, role))
     except AccessError as error:
         _abort_if_gone(error)
         return _one(number, say(error)), 409
@@ -130,13 +130,13 @@ def give_role(number: int) -> tuple[str, int] | Response:
 
 @blueprint.post("/people/<int:number>/passphrase")
 @guard.open_to(OWNERS)
-def give_passphrase(number: int) -> tuple[str, int] | str | Response:
-    """Give a person another passphrase. If the pit makes it, it is shown once."""
+def change_passphrase(number: int) -> tuple[str, int] | str | Response:
+    """Change a person's passphrase. If the pit makes it, it is shown once."""
     typed = _passphrase_of_form()
     name = _find_person(number).name
     try:
         passphrase = _typed_twice(typed) or people_changes.make_passphrase()
-        done = people_changes.give_passphrase(pit().database, guard.who(), number, passphrase)
+        done = people_changes.change_passphrase(pit().database, guard.who(), number, passphrase)
     except AccessError as error:
         _abort_if_gone(error)
         return _one(number, say(error)), 400

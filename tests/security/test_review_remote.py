@@ -290,7 +290,7 @@ def test_only_pictures_that_the_record_of_a_hand_names_are_given(
     ways = ("000001/other.jpg", "000001/../../journal.sqlite", "%2e%2e/journal.sqlite", "1/first.jpg")
     assert asked(client, "/captures/000001/first.jpg")[0] == 200
     assert [asked(client, f"/captures/{way}")[0] for way in ways] == [404] * 4
-    monkeypatch.setattr(remote, "captures_named_by", lambda _: [SimpleNamespace(name="000001/other.jpg")])
+    monkeypatch.setattr(remote, "captures_in", lambda _: [SimpleNamespace(name="000001/other.jpg")])
     assert asked(client, "/captures/000001/other.jpg")[1].endswith(b"the live felt")
 
 

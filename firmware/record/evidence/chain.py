@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from firmware.messages import Message
 from firmware.record.evidence.presence import TYPES as OF_PROOF
-from firmware.record.journal.captures import images_in
+from firmware.record.journal.captures import captures_in_json
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, seal
 from firmware.table.seen import Capture
@@ -164,7 +164,7 @@ def _look_into(chain: Chain, row: Row) -> None:
     if row[8] in ABOUT_RECORD:
         chain.about.append((row[0], row[10], row[8], fields))
     else:
-        for image in images_in(fields):
+        for image in captures_in_json(fields):
             chain.images.setdefault(image, row[0])
 
 

@@ -19,7 +19,7 @@ from firmware.record.evidence.chain import Chain, check_rows
 from firmware.record.evidence.presence import Presence, presence_of
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal import witness
-from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, captures_named_by, images_in
+from firmware.record.journal.captures import IMAGE_STATES, CaptureStore, captures_in, captures_in_json
 from firmware.record.journal.end_mark import compare
 from firmware.record.journal.file import as_journal_errors, could_not_be_read
 from firmware.record.journal.reader import JournalReader
@@ -243,9 +243,11 @@ def _messages_of(chain: Chain) -> _RecordFacts:
     found = _RecordFacts([], set(), set(), {}, {}, [])
     for seq, previous, kind, payload in chain.about:
         if kind == ev.ImagesDropped.type:
-            found.tombstones.update((image.name, image.sha256) for image in images_in(payload.get("images")))
+            found.tombstones.update(
+                (image.name, image.sha256) for image in captures_in_json(payload.get("images"))
+            )
         elif kind == ev.ImagesLost.type:
-            found.lost.update((image.name, image.sha256) for image in images_in(payload))
+            found.lost.update((image.name, image.sha256) for image in captures_in_json(payload))
         elif kind == ev.KeyAnnounced.type:
             with suppress(ValueError):  # the row was changed and is reported already
                 found.keys[bytes.fromhex(str(payload.get("key"))).hex()] = None
@@ -386,7 +388,7 @@ def find_torn_images(data: Path, entries: Iterable[Entry]) -> Iterator[Message]:
     """Yield a message for every image named by these entries that is not as it was stored."""
     store = CaptureStore(data)
     for entry in entries:
-        for capture in captures_named_by(entry.event):
+        for capture in captures_in(entry.event):
             if (found := store.check(capture)) != "ok":
                 yield Message(
                     "The image %(name)s of hand %(hand)s is %(found)s.",

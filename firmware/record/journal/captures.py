@@ -16,13 +16,13 @@ from firmware.table.events import Capture, Event
 
 FOLDER: Final = "captures"
 MOST_BYTES: Final = 64 << 20
-"""Bytes of a capture; a camera's have a few million at most."""
+"""A camera's captures have a few million bytes at most."""
 CaptureState = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
 
-def is_name(text: str) -> bool:
-    """Say whether this is the form of a capture's name."""
+def is_capture_name(text: str) -> bool:
+    """Return whether a text has the form of a capture's name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -51,14 +51,14 @@ class CaptureStore:
 
         Through a symbolic link in this folder the page would serve any file that it can read.
         """
-        if not is_name(name):
+        if not is_capture_name(name):
             raise CaptureError("%(name)s is no capture's name.", name=f"{name!r}")
-        if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
+        if os.path.realpath(self.folder / name) != f"{self._real}/{name}":
             raise CaptureError("The capture %(name)s is a link to elsewhere; no capture is one.", name=name)
         return self.folder / name
 
     def read(self, name: str) -> bytes:
-        """Return a capture's bytes, unchecked. Raises OSError; CaptureError, a subclass, where `path` does.
+        """Return a capture's bytes, unchecked. Raises CaptureError as `path` does, OSError.
 
         Only regular files are opened: a record from a stick may name a pipe, and opening a pipe can block forever.
         """
@@ -90,9 +90,9 @@ class CaptureStore:
                 os.fsync(file.fileno())
             temporary.rename(path)
             sync_folder(path.parent)
+        except CaptureError:
+            raise
         except OSError as error:
-            if isinstance(error, CaptureError):
-                raise
             raise CaptureError(
                 "The capture %(name)s could not be stored (%(error)s); check the disk.",
                 name=name,
@@ -121,7 +121,7 @@ class CaptureStore:
         return self.check_named(capture.name, capture.sha256)
 
     def check_named(self, name: str, sha256: str) -> CaptureState:
-        """Return the same for an untrusted name and SHA-256 (hex).
+        """Return whether the image of this name is there and has this SHA-256 (hex). Neither need be trusted.
 
         An image that this user may not read, or that the disk fails to read, counts as "unreadable", not as "missing".
         """
@@ -134,8 +134,8 @@ class CaptureStore:
         return "ok" if hashlib.sha256(data).hexdigest() == sha256 else "changed"
 
 
-def captures_named_by(event: Event) -> Iterator[Capture]:
-    """Yield the captures anywhere inside an event; one that is named twice is yielded twice."""
+def captures_in(event: Event) -> Iterator[Capture]:
+    """Yield the captures anywhere inside an event; one that occurs twice is yielded twice."""
     left: list[Any] = [event]
     while left:
         part = left.pop()
@@ -153,8 +153,8 @@ def captures_named_by(event: Event) -> Iterator[Capture]:
         left += [one for one in reversed(inner) if one.__class__ not in _SCALARS]
 
 
-def images_in(payload: Any) -> Iterator[Capture]:
-    """Yield the same from a payload's JSON, whatever its type of event and its author."""
+def captures_in_json(payload: Any) -> Iterator[Capture]:
+    """Yield the captures in the JSON of any payload; it need not be trusted."""
     stack = [payload]
     while stack:
         part = stack.pop()

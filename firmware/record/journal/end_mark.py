@@ -74,7 +74,7 @@ def _unnamed_images(db: sqlite3.Connection, folder: Path, hand: int) -> list[str
     named: set[str] = set()
     for entry in since_last_opened(db):
         try:
-            named |= {capture.name for capture in captures.captures_named_by(entry.event)}
+            named |= {capture.name for capture in captures.captures_in(entry.event)}
         except UnknownEvent:  # the row was changed; `verify` reports that
             continue
     return [

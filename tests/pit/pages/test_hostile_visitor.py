@@ -41,7 +41,7 @@ ROUTES: dict[str, set[PitRole]] = {
     "tables.show_list": ALL,
     "tables.table": ALL,
     "people.show_list": {PitRole.AUDITOR, OWNER},
-    **{f"people.{name}": {OWNER} for name in ("add", "one", "give_role", "give_passphrase", "remove")},
+    **{f"people.{name}": {OWNER} for name in ("add", "one", "change_role", "change_passphrase", "remove")},
     "metrics.metrics": {T, OWNER},
     "proof.show": {A, T, OWNER},
     "proof.seen": {A, T, OWNER},

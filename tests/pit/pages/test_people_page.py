@@ -198,7 +198,7 @@ def test_two_owners_who_demote_each_other_at_once_leave_one(house: House, owner:
 
     def demote(by: str, other: str) -> None:
         try:
-            people_changes.give_role(
+            people_changes.change_role(
                 house.database, Who(by, PitRole.OWNER), owner.number(other), PitRole.FLOOR
             )
         except AccessError as error:

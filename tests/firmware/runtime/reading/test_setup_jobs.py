@@ -17,7 +17,7 @@ import pytest
 
 from firmware.devices.camera.simulated import Room
 from firmware.record.evidence.verify import verify
-from firmware.record.journal.captures import CaptureStore, captures_named_by
+from firmware.record.journal.captures import CaptureStore, captures_in
 from firmware.record.journal.journal import Journal
 from firmware.runtime.config import Config
 from firmware.runtime.reading.messages import ReaderSpec
@@ -226,7 +226,7 @@ def test_the_felt_is_calibrated_kept_by_its_hash_and_compared_with_the_last_time
         box.ask("use_calibration", what="felt", hash="0" * 64)["error"]
         == "The record has no such calibration."
     )
-    frames = [frame for event in box.events(ev.CameraCalibrated) for frame in captures_named_by(event)]
+    frames = [frame for event in box.events(ev.CameraCalibrated) for frame in captures_in(event)]
     assert len(frames) >= 3
     assert {CaptureStore(box.config.data).check(frame) for frame in frames} == {"ok"}
 
