@@ -85,8 +85,7 @@ def command(
     from firmware.update import install
     from firmware.update.files import read_plain
     from firmware.update.release import MAKER
-    from firmware.update.trust import MAKER as THE_MAKER
-    from firmware.update.trust import MOST_ROOT, Trust, folder_files
+    from firmware.update.trust import MAKER_NAME, MOST_ROOT, Trust, folder_files
 
     if (source is None) != from_stick:
         raise click.UsageError("Name the folder of the release, or give --from-stick: one of the two.")
@@ -107,7 +106,7 @@ def command(
                 trusted = _copy(trusted, folder)
             with ExitStack() as stick:
                 where = source or stick.enter_context(_on_stick(disks, devices))
-                trust = Trust(trusted, anchor, who=THE_MAKER)
+                trust = Trust(trusted, anchor, who=MAKER_NAME)
                 release = install.choose(trust.refresh(folder_files(where / MAKER)), machine, sha256)
                 install.refuse_older(release, install.latest_started(base))
                 if only_check:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message
-from firmware.update.trust import HOUSE, MOST_ROOT, GetFile, Target, Trust, UpdateRefused, folder_files
+from firmware.update.trust import HOUSE_NAME, MOST_ROOT, GetFile, Target, Trust, UpdateRefused, folder_files
 
 FOLDER: Final = "house"
 """The folder of the house's metadata, in a repository."""
@@ -112,9 +112,9 @@ def trust_house(folder: Path, key_file: Path, get: GetFile) -> Trust:
     known = folder_files(folder)(FIRST_ROOT, MOST_ROOT)
     if known is not None:
         with suppress(UpdateRefused):
-            return Trust(folder, anchor_of(known, key), who=HOUSE)
+            return Trust(folder, anchor_of(known, key), who=HOUSE_NAME)
         shutil.rmtree(folder)
     first = get(FIRST_ROOT, MOST_ROOT)
     if first is None:
         raise UpdateRefused("The house's repository has no root. Start the pit's server again.")
-    return Trust(folder, anchor_of(first, key), who=HOUSE)
+    return Trust(folder, anchor_of(first, key), who=HOUSE_NAME)

@@ -21,8 +21,8 @@ GetFile = Callable[[str, int], bytes | None]
 """Returns a metadata file by its name, so many bytes of it at most; None where there is none."""
 
 
-MAKER: Final = Message("the maker")
-HOUSE: Final = Message("the house")
+MAKER_NAME: Final = Message("the maker")
+HOUSE_NAME: Final = Message("the house")
 
 
 class UpdateRefused(TableError, ValueError):
@@ -46,7 +46,7 @@ class Trust:
 
         `anchor`: root metadata that is trusted already.
 
-        `who` signs, for messages: `MAKER` or `HOUSE`. Nothing is read before `refresh`.
+        `who` signs, for messages: `MAKER_NAME` or `HOUSE_NAME`. Nothing is read before `refresh`.
         """
         self._folder, self._anchor, self._who = folder, anchor, who
 

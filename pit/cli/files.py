@@ -56,7 +56,7 @@ def send_command(
     from pit.authority import Authority
     from pit.errors import PitError
     from pit.files import requests
-    from pit.files.offers import HouseRepository, name_of_sender, offer
+    from pit.files.offers import HouseRepository, check_sender, offer
     from pit.status.tables import list_tables
     from pit.store.database import Database, migrate
 
@@ -71,7 +71,7 @@ def send_command(
             raise PitError("There is no table %(name)s.", name=", ".join(unknown))
         tables = enrolled if to_all else {name: enrolled[name] for name in names}
         house = HouseRepository(folder, Authority(folder / "authority"))
-        by = name_of_sender(by)
+        by = check_sender(by)
         one = offer(database, house, file, by, maker_root=maker_root, machine=machine)
         say(f"{one.kind} {one.title}, {one.size:,} bytes: {one.sha256}")
         refused = False

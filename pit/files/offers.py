@@ -1,7 +1,7 @@
-"""Files that the house offers to its tables: profiles, decks, releases. Offering a file asks no table for anything.
+"""Files that the house offers to its tables: profiles, decks, releases. No table fetches a file because it is offered.
 
-Each is named by the house's signed repository (`firmware.update`), which the pit's nginx serves as plain files: the
-house's metadata, the maker's, and the files by their hash.
+The house's signed repository (`firmware.update`) names each. The pit's nginx serves it as plain files: the house's
+metadata, the maker's, and the files by their hash.
 """
 
 import logging
@@ -22,8 +22,7 @@ from firmware.update.house import LASTS, MOST_BYTES, MOST_NAME, HouseFile
 from firmware.update.install import Release, choose, fetch
 from firmware.update.release import MAKER, TARGETS
 from firmware.update.repository import Repository, ends
-from firmware.update.trust import HISTORY, MOST_ROOT, Trust, UpdateRefused, folder_files
-from firmware.update.trust import MAKER as THE_MAKER
+from firmware.update.trust import HISTORY, MAKER_NAME, MOST_ROOT, Trust, UpdateRefused, folder_files
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.options import MAKER_ROOT
@@ -33,13 +32,13 @@ from pit.store.files import Files, FilesError
 
 log = logging.getLogger(__name__)
 REPOSITORY: Final = "repository"
-"""The folder of the repository, in the pit's own."""
+"""The repository's folder in the pit's own folder."""
 GOOD_UNTIL: Final = "files good until"
-"""The pit's fact of when the repository expires, for pages that may not see its folder; "": it cannot be signed."""
+"""The pit's fact of when the repository expires, for pages that may not read its folder; "": it cannot be signed."""
 _LOCK: Final = 0x52_45_50_4F
-"""The advisory lock of anyone who signs the repository: there may be several processes, and commands."""
+"""The advisory lock that is held while the repository is signed."""
 COLUMNS: Final = "sha256, size, kind, f.name, version, offered_by"
-"""A `HouseFile` in a row of `offered_file`, f."""
+"""The columns of a `HouseFile` in the database table `offered_file`, here `f`."""
 
 
 class HouseRepository:
@@ -52,7 +51,7 @@ class HouseRepository:
         self._authority = authority
 
     def renew(self, connection: Connection) -> None:
-        """Sign again what would expire soon. What cannot be signed is logged: the door serves all the same."""
+        """Sign again what would expire soon. A failure is logged, and the door goes on serving."""
         try:
             self.publish(connection)
         except FilesError as error:
@@ -60,9 +59,9 @@ class HouseRepository:
             set_fact(connection, GOOD_UNTIL, "")
 
     def publish(self, connection: Connection, *, add: HouseFile | None = None, remove: str = "") -> None:
-        """Sign what is offered, with one more or without one, by its SHA-256; or sign it again before it expires.
+        """Sign the list of files with one added or removed (by its SHA-256), or sign it again before it expires.
 
-        What was signed before counts, and no row of the database. The pages are told until when it is good.
+        The list is what was signed before; the database is not asked. The date of expiry is stored for the pages.
         Raises FilesError.
         """
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
@@ -85,20 +84,20 @@ class HouseRepository:
     def take_release(self, source: Path, maker_root: Path, machine: str | None) -> Release:
         """Store the newest release in a repository's folder, and the maker's metadata; return it.
 
-        `machine`: what it has to be for. Raises PitError.
+        `machine`: for which machine, where there are several. Raises PitError.
         """
         try:
-            trust = Trust(self.folder / MAKER, read_plain(maker_root, MOST_ROOT), who=THE_MAKER)
+            trust = Trust(self.folder / MAKER, read_plain(maker_root, MOST_ROOT), who=MAKER_NAME)
             named = trust.refresh(folder_files(source / MAKER))
             for root in (self.folder / MAKER / HISTORY).iterdir():
                 shutil.copy(root, self.folder / MAKER / root.name)  # as a repository serves it
-            lying = {path: one for path, one in named.items() if (source / TARGETS / path).is_file()}
-            machines = sorted({str(one.about.get("machine")) for one in lying.values()})
+            present = {path: one for path, one in named.items() if (source / TARGETS / path).is_file()}
+            machines = sorted({str(one.about.get("machine")) for one in present.values()})
             if machine is None and len(machines) > 1:
                 raise PitError(
                     "It is for %(machines)s. Say which with --machine.", machines=", ".join(machines)
                 )
-            release = choose(lying, machine or "".join(machines))
+            release = choose(present, machine or "".join(machines))
             with self.files.part() as part:
                 fetch(source, release, part)
                 self.files.take(part, release.target.sha256)
@@ -116,12 +115,12 @@ def offer(
     maker_root: Path = MAKER_ROOT,
     machine: str | None = None,
 ) -> HouseFile:
-    """Store what tables may be asked to fetch, if it is not there yet. A file's content says what kind it is.
+    """Store a file that tables may be asked to fetch. Its ending says its kind; a folder is a release.
 
-    A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError with a
-    sentence for a file that no table could use, FilesError where it cannot be stored.
+    A profile is stored as its complete text, so that its hash is the one that hands name. Raises PitError for a file
+    that no table could use, FilesError if it cannot be stored.
     """
-    by = name_of_sender(by)
+    by = check_sender(by)
     if path.is_dir():
         release = house.take_release(path, maker_root, machine)
         target = release.target
@@ -143,8 +142,8 @@ def offer(
     return stored
 
 
-def name_of_sender(by: str) -> str:
-    """Return the name of who offers or removes a file, as it is stored. Raises PitError."""
+def check_sender(by: str) -> str:
+    """Return the name of the person who offers or removes a file, as it is stored. Raises PitError."""
     try:
         return check_name(by, MOST_NAME)
     except NameRefused as error:
@@ -152,7 +151,7 @@ def name_of_sender(by: str) -> str:
 
 
 def find_offered(connection: Connection, sha256: str) -> HouseFile | None:
-    """Return an offered file, None if there is none of this hash, or if it was removed."""
+    """Return an offered file; None if none has this hash, or if it was removed."""
     return next((one for one in list_offered(connection) if one.sha256 == sha256), None)
 
 
@@ -165,7 +164,7 @@ def list_offered(connection: Connection) -> list[HouseFile]:
 
 
 def list_removed(connection: Connection) -> list[tuple[HouseFile, datetime, str]]:
-    """Return the files that were removed, the last one first: each with when, and who it was."""
+    """Return the files that were removed, the last one first: each with when, and by whom."""
     rows = connection.execute(
         f"SELECT removed_at, removed_by, {COLUMNS} FROM offered_file f WHERE removed_at IS NOT NULL"
         " ORDER BY removed_at DESC, sha256"

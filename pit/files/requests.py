@@ -13,7 +13,7 @@ from firmware.messages import Message, message_of, text_from, text_to_store
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, WITHDRAWN, FileRequest
 from pit.errors import PitError
-from pit.files.offers import COLUMNS, HouseRepository, find_offered, name_of_sender
+from pit.files.offers import COLUMNS, HouseRepository, check_sender, find_offered
 from pit.store.database import Connection, Database
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ def remove(database: Database, house: HouseRepository, one: HouseFile, by: str) 
     Raises PitError while a table is still to fetch or to take it, or while a channel holds it;
     FilesError.
     """
-    by = name_of_sender(by)
+    by = check_sender(by)
     with database.transaction() as connection:
         # a request, or a channel that takes it at this moment waits for this row, or is seen here
         connection.execute("SELECT FROM offered_file WHERE sha256 = %s FOR UPDATE", (one.sha256,))

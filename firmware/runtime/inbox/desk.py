@@ -108,19 +108,19 @@ class Inbox:
         self._next = float("-inf")
 
     def turn(self, table: InboxTable) -> None:
-        """Look what lies in the inbox, and do what may be done now."""
+        """Read the inbox, and do what may be done now."""
         if self._clock() < self._next or table.state.record_fault is not None:
             return  # a record in doubt takes nothing new
         self._next = self._clock() + EVERY_S
         before = {one.key: one for one in self._notes}
         listed = read_list(self._folder / LIST)
-        lying = {one.key: self._judge(one, before.get(one.key), table) for one in listed}
+        judged = {one.key: self._judge(one, before.get(one.key), table) for one in listed}
         gone = [
             one if one.is_over else replace(one, state="withdrawn", why=WITHDRAWN)
             for one in self._notes
-            if one.key not in lying
+            if one.key not in judged
         ]
-        now = (*lying.values(), *gone[:MOST_GONE])
+        now = (*judged.values(), *gone[:MOST_GONE])
         if now == self._notes:
             return
         for one in now:

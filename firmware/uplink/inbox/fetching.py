@@ -18,9 +18,8 @@ from firmware.table.errors import TableError
 from firmware.update.files import read_plain, sha256_of
 from firmware.update.house import FOLDER as HOUSE_FOLDER
 from firmware.update.house import HouseFile, HouseTrust, NeverTaken
-from firmware.update.release import MAKER as MAKER_FOLDER
-from firmware.update.release import TARGETS
-from firmware.update.trust import MAKER, MOST_ROOT, GetFile, Trust, UpdateRefused
+from firmware.update.release import MAKER, TARGETS
+from firmware.update.trust import MAKER_NAME, MOST_ROOT, GetFile, Trust, UpdateRefused
 from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.inbox.requests import (
@@ -179,8 +178,8 @@ class Inbox:
 
     def _check_maker(self, file: HouseFile, client: Client) -> None:
         """Raise UpdateRefused unless the maker has signed this release; OSError, PitUnreachable, PitRefusal, too."""
-        trust = Trust(self._folder / MAKER_FOLDER, read_plain(self._maker_root, MOST_ROOT), who=MAKER)
-        named = trust.refresh(_getter(client, MAKER_FOLDER)).values()
+        trust = Trust(self._folder / MAKER, read_plain(self._maker_root, MOST_ROOT), who=MAKER_NAME)
+        named = trust.refresh(_getter(client, MAKER)).values()
         signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
         if (file.sha256, file.size, file.version) not in signed:
             raise NeverTaken(NOT_THE_MAKERS)

@@ -19,7 +19,7 @@ from tuf.ngclient import Updater
 from firmware.record.evidence.signing import DeviceKey
 from firmware.update.metadata import words_of
 from firmware.update.repository import Repository, ends
-from firmware.update.trust import MAKER, Target, Trust, UpdateRefused, folder_files
+from firmware.update.trust import MAKER_NAME, Target, Trust, UpdateRefused, folder_files
 from tests.examples import examples
 
 LASTS: Final = timedelta(days=10)
@@ -64,7 +64,7 @@ class Signer:
         self.states.append(Path(shutil.copytree(self.live, self.folder / f"state{len(self.states)}")))
 
     def trust(self, name: str = "trust") -> Trust:
-        return Trust(self.folder / name, self.anchor, who=MAKER)
+        return Trust(self.folder / name, self.anchor, who=MAKER_NAME)
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from tuf.api.metadata import (
 )
 
 from firmware.update.metadata import anchor_of
-from firmware.update.trust import MAKER, Trust, UpdateRefused, folder_files
+from firmware.update.trust import MAKER_NAME, Trust, UpdateRefused, folder_files
 
 SOON = datetime.now(UTC).replace(microsecond=0) + timedelta(days=1)
 ROLES = ("root", "targets", "snapshot", "timestamp")
@@ -66,7 +66,7 @@ def test_what_another_program_signed_is_read(tmp_path: Path, of_ecdsa: bool) -> 
     file = TargetFile.from_data("one.tar.gz", b"data", ["sha512", "sha256"])
     file.unrecognized_fields["custom"] = {"release": "1.0", "more": [1, 2]}
     other.targets.targets["one.tar.gz"] = file
-    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER)
+    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER_NAME)
     (found,) = trust.refresh(folder_files(other.folder)).values()
     assert (found.size, found.sha256, found.about["more"]) == (4, file.hashes["sha256"], [1, 2])
     other.targets.targets.clear()
@@ -76,7 +76,7 @@ def test_what_another_program_signed_is_read(tmp_path: Path, of_ecdsa: bool) -> 
 
 def test_two_signatures_are_two(tmp_path: Path) -> None:
     other = Other(tmp_path / "other")
-    trust = Trust(tmp_path / "trust", other.publish(signers=1), who=MAKER)
+    trust = Trust(tmp_path / "trust", other.publish(signers=1), who=MAKER_NAME)
     with pytest.raises(UpdateRefused, match="not signed by the maker"):
         trust.refresh(folder_files(other.folder))
     other.publish(2)
@@ -86,7 +86,7 @@ def test_two_signatures_are_two(tmp_path: Path) -> None:
 def test_a_file_without_a_sha256_is_refused_in_a_sentence(tmp_path: Path) -> None:
     other = Other(tmp_path / "other")
     other.targets.targets["one"] = TargetFile.from_data("one", b"data", ["sha512"])
-    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER)
+    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER_NAME)
     with pytest.raises(UpdateRefused, match="not signed by the maker"):
         trust.refresh(folder_files(other.folder))
 
@@ -97,7 +97,7 @@ def test_what_a_delegate_signed_is_not_the_makers(tmp_path: Path) -> None:
     key = CryptoSigner.generate_ed25519()
     role = DelegatedRole("friend", [key.public_key.keyid], 1, terminating=False, paths=["*"])
     other.targets.delegations = Delegations({key.public_key.keyid: key.public_key}, {"friend": role})
-    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER)
+    trust = Trust(tmp_path / "trust", other.publish(), who=MAKER_NAME)
     assert trust.refresh(folder_files(other.folder)) == {}
 
 

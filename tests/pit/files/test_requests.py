@@ -11,7 +11,7 @@ import pytest
 from firmware.messages import Message
 from firmware.table.entry import content_hash
 from firmware.update.house import HouseFile, house_file, trust_house
-from firmware.update.trust import MAKER, Trust, folder_files
+from firmware.update.trust import MAKER_NAME, Trust, folder_files
 from firmware.uplink.inbox.requests import MOST_OPEN, WITHDRAWN, FileRequest
 from pit.authority import Authority
 from pit.errors import PitError
@@ -79,7 +79,7 @@ def test_a_release_is_offered_with_what_the_maker_signed(
         == (archive / "targets" / "feltwatch-0.3.0-11112222.tar.gz").read_bytes()
     )
     get = folder_files(house.folder / "maker")
-    trust = Trust(tmp_path / "trust", (tmp_path / "root.json").read_bytes(), who=MAKER)
+    trust = Trust(tmp_path / "trust", (tmp_path / "root.json").read_bytes(), who=MAKER_NAME)
     assert [target.sha256 for target in trust.refresh(get).values()] == [one.sha256]
     assert offer(database, house, archive, "Max", maker_root=tmp_path / "root.json") == one
 
