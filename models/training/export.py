@@ -17,7 +17,7 @@ from vision.reading.cards import RANKS, SUITS
 class CameraInput(nn.Module):
     """The network with its input as a camera gives it: uint8 (1, h, w, 3), BGR.
 
-    Next to its map it gives what its last layer looks at, from which a deck's enrolment refits that layer.
+    Besides its map it returns the input of its last layer: enrolling a deck refits that layer from it.
     """
 
     def __init__(self, net: IndexNet) -> None:
@@ -75,20 +75,20 @@ def write_cut_reader(
 ) -> Path:
     """Write a network that reads cuts, uint8 (n, *size, 3), with its manifest; return its path.
 
-    `input_text` and `output_text` say what goes in and comes out, each after its name and a colon; `command` and
-    `photographs` what the network was trained with.
+    `input_text` and `output_text` describe the input and the output, each after its name and a colon. `command` and
+    `photographs` say how the network was trained.
     """
     axes = {text.partition(":")[0]: {0: "n"} for text in (input_text, output_text)}
     write_graph(net, torch.zeros(2, *size, 3, dtype=torch.uint8), path, axes)
     trained = {"command": command, "photographs": photographs}
-    says = {"input": input_text, "output": output_text, "parameters": parameters(net), "trained": trained}
-    write_manifest(path, says)
+    manifest = {"input": input_text, "output": output_text, "parameters": parameters(net), "trained": trained}
+    write_manifest(path, manifest)
     return path
 
 
 def write_graph(net: nn.Module, example: Tensor, path: Path, axes: Mapping[str, Mapping[int, str]]) -> None:
-    """Write a network as ONNX. `axes`: its input, then its outputs, each with the axes whose length is free."""
-    taken, *given = axes
+    """Write a network as ONNX. `axes`: the names of its input and then of its outputs, each with its dynamic axes."""
+    input_name, *output_names = axes
     with warnings.catch_warnings():
         # The exporter that torch now prefers needs another package and writes a graph that runs no better.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -96,8 +96,8 @@ def write_graph(net: nn.Module, example: Tensor, path: Path, axes: Mapping[str, 
             net.eval(),
             (example,),
             str(path),
-            input_names=[taken],
-            output_names=given,
+            input_names=[input_name],
+            output_names=output_names,
             dynamic_axes=axes,
             opset_version=17,
             dynamo=False,

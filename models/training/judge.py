@@ -187,7 +187,7 @@ def _reader(model: Path, *, pips: bool = True) -> CardReader:
 
 @lru_cache(maxsize=4)
 def _deck(folder: Path) -> PhotoDeck:
-    return PhotoDeck.from_folder(folder, whole=False)
+    return PhotoDeck.from_folder(folder, complete=False)
 
 
 def read_tables(task: Tables) -> tuple[Outcome, Outcome]:

@@ -1,7 +1,7 @@
-"""Trains the card reader's network: `python -m models.training train`; stop it at any time and start it again.
+"""Trains the card reader's network: `python -m models.training train`. It may be stopped at any time and started again.
 
-Scenes are made by processes of their own, the same ones for the same seed; a scene that is shown again is
-turned by 90°, 180° or 270°. The checkpoint holds everything to go on from.
+Separate processes make the scenes from the seed. A scene that is shown again is turned by 90°, 180° or 270°. The
+checkpoint holds all that is needed to go on.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _BUFFER = 600  # batches kept to be shown again
 class Job:
     """What to train: how many crops in all, from which photographs, into which folder.
 
-    The learning rate falls towards `crops`; `until`, where given, stops earlier, to go on later. `makers`: how many
-    processes make scenes; one core is left for the training itself.
+    The learning rate falls until `crops`; `until` stops earlier, so that the training can go on later. `makers`: how
+    many processes make scenes; one core is left for the training itself.
     """
 
     folder: Path
@@ -58,13 +58,13 @@ class Job:
 
 
 def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | None) -> None:
-    """Make batches of scenes until training ends; scenes without a clear index are mostly passed over."""
+    """Make batches of scenes until training ends; most scenes without a clear index, and some with one, are skipped."""
     cv2.setNumThreads(1)
     os.nice(2)
-    samples.cancel_join_thread()  # at its end it does not wait until somebody takes what it has made
+    samples.cancel_join_thread()  # do not wait at the end until the queue is read
     maker = SceneMaker(seed, data)
     parent = os.getppid()
-    while os.getppid() == parent:  # a trainer that was killed leaves nobody at work
+    while os.getppid() == parent:  # ends when the trainer was killed
         batch: list[Sample] = []
         while len(batch) < BATCH:
             picture, corners = maker.scene(SIZE_PX)
@@ -72,7 +72,7 @@ def _make(samples: multiprocessing.Queue[list[Sample]], seed: int, data: Path | 
             if (clear == 0 and maker.rng.random() < 0.85) or (clear == 1 and maker.rng.random() < 0.35):
                 continue
             batch.append((picture, corners))
-        with contextlib.suppress(queue.Full):  # look now and then whether training was stopped
+        with contextlib.suppress(queue.Full):  # check now and then whether training was stopped
             samples.put(batch, timeout=60)
 
 
@@ -89,13 +89,13 @@ def begin_on_one_core(seed: int) -> None:
     cv2.setNumThreads(1)
 
 
-def optimiser_of(net: torch.nn.Module) -> torch.optim.AdamW:
+def make_optimiser(net: torch.nn.Module) -> torch.optim.AdamW:
     """Return the optimiser that trains a network."""
     return torch.optim.AdamW(net.parameters(), lr=PEAK_RATE, weight_decay=WEIGHT_DECAY)
 
 
 def set_rate(optimiser: torch.optim.Optimizer, share: float, warm: float) -> None:
-    """Set the learning rate: up while `warm` rises to 1, then half a cosine down over the `share` of the training."""
+    """Set the learning rate: it rises while `warm` goes to 1, and falls as half a cosine while `share` goes to 1."""
     for group in optimiser.param_groups:
         group["lr"] = PEAK_RATE * min(1.0, warm) * (0.5 + 0.5 * math.cos(math.pi * min(1.0, share))) + 1e-5
 
@@ -106,27 +106,27 @@ def train_on_cuts(
     steps: float,
     parts: Sequence[slice],
 ) -> None:
-    """Train a network that gives log-probabilities for cuts, in so many steps: one a batch.
+    """Train a network that gives log-probabilities for cuts. `steps`: how many batches there are.
 
-    A batch is its cuts and their classes, a column for each of the `parts` of what the network says.
+    A batch is its cuts and their classes, a column for each of the `parts` of the network's output.
     """
-    optimiser, console, shares = optimiser_of(net.train()), Console(stderr=True), np.full(len(parts), 0.5)
+    optimiser, console, shares = make_optimiser(net.train()), Console(stderr=True), np.full(len(parts), 0.5)
     for step, (cuts, classes) in enumerate(batches):
         set_rate(optimiser, step / steps, step / 100)
-        said, truth = net(torch.from_numpy(cuts)), torch.from_numpy(classes)
-        pairs = [(said[:, part], truth[:, k]) for k, part in enumerate(parts)]
+        output, truth = net(torch.from_numpy(cuts)), torch.from_numpy(classes)
+        pairs = [(output[:, part], truth[:, k]) for k, part in enumerate(parts)]
         error = sum(functional.nll_loss(*pair) for pair in pairs)
         optimiser.zero_grad(set_to_none=True)
         error.backward()
         optimiser.step()
-        right = [float((names.argmax(1) == true).float().mean()) for names, true in pairs]
+        right = [float((found.argmax(1) == true).float().mean()) for found, true in pairs]
         shares = 0.98 * shares + 0.02 * np.array(right)
         if step % 50 == 0:
             console.print(f"{step:,} of {steps:,.0f} steps: loss {error.item():.3f}, right {shares.round(3)}")
 
 
 class Trainer:
-    """The net, its running average, the optimiser and how far they have come."""
+    """The network, its running average, the optimiser, and how many crops they have seen."""
 
     def __init__(self, job: Job) -> None:
         torch.manual_seed(job.seed)
@@ -136,7 +136,7 @@ class Trainer:
         self.net = IndexNet().to(memory_format=torch.channels_last)
         self.average = IndexNet().eval()
         self.average.load_state_dict(self.net.state_dict())
-        self.optimiser = optimiser_of(self.net)
+        self.optimiser = make_optimiser(self.net)
         self._parts = {"net": self.net, "average": self.average, "optimiser": self.optimiser}
         if self.checkpoint.exists():
             state: dict[str, Any] = torch.load(self.checkpoint, weights_only=True)
@@ -146,15 +146,15 @@ class Trainer:
 
     @property
     def checkpoint(self) -> Path:
-        """Return where the checkpoint lies."""
+        """The checkpoint's path."""
         return self.job.folder / "checkpoint.pt"
 
     def save(self) -> None:
-        """Write the checkpoint so that a stop at any moment leaves a whole one."""
+        """Replace the checkpoint in one step, so that there is always a complete one."""
         state: dict[str, Any] = {name: part.state_dict() for name, part in self._parts.items()}
-        whole = self.checkpoint.with_suffix(".new")
-        torch.save(state | {"done": self.done, "photographs": self.photographs}, whole)
-        whole.replace(self.checkpoint)
+        new = self.checkpoint.with_suffix(".new")
+        torch.save(state | {"done": self.done, "photographs": self.photographs}, new)
+        new.replace(self.checkpoint)
 
     def step(self, samples: list[Sample], seen_before: bool) -> dict[str, float]:
         """Learn from one batch; return the parts of the loss."""
@@ -172,10 +172,10 @@ class Trainer:
         self.optimiser.step()
         self.done += len(samples)
         steps = self.done / BATCH
-        keep = min(0.998, (steps + 1) / (steps + 10))
+        decay = min(0.998, (steps + 1) / (steps + 10))
         now = self.net.state_dict()
         for name, mean in self.average.state_dict().items():
-            mean.copy_(torch.lerp(mean, now[name], 1 - keep) if mean.is_floating_point() else now[name])
+            mean.copy_(torch.lerp(mean, now[name], 1 - decay) if mean.is_floating_point() else now[name])
         return parts
 
 
@@ -203,14 +203,14 @@ def train_until(job: Job) -> Path:
                 try:
                     batch = samples.get(timeout=600 if len(buffer) < 8 else 0.004)
                     buffer = [*buffer[-_BUFFER:], batch]
-                    fresh = True
+                    seen_before = False
                 except queue.Empty:
                     batch = [turn(s, rng.randint(1, 3)) for s in rng.choice(buffer)]
-                    fresh = False
+                    seen_before = True
                 if real:
                     chosen = [turn(s, rng.randint(0, 3)) for s in rng.sample(real, REAL_CROPS)]
                     batch = batch[: BATCH - REAL_CROPS] + chosen
-                parts = trainer.step(batch, seen_before=not fresh)
+                parts = trainer.step(batch, seen_before)
                 smooth = {k: 0.98 * smooth.get(k, v) + 0.02 * v for k, v in parts.items()}
                 progress.update(task, completed=trainer.done)
                 if time.monotonic() - saved > 60:
@@ -225,12 +225,12 @@ def train_until(job: Job) -> Path:
 
 
 def train(data: Path | None, crops: int, seed: int, run: Path) -> Path:
-    """Train, labelling the real photographs again at each of the pauses; return the checkpoint."""
+    """Train, and label the real photographs again at each of the pauses; return the checkpoint."""
     job = Job(run, data, crops, seed)
     if data and has(data, BOXED):
         for share in PAUSES:
             until = int(share * job.crops)
-            # an earlier run that went on after this pause is a batch beyond it
+            # a run that went on after this pause is at least a batch beyond it
             if Trainer(job).done < until + BATCH:
                 train_until(replace(job, until=until))
                 label_photographs(data, export(run, run), run)

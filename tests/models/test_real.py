@@ -76,7 +76,7 @@ def test_of_a_deck_that_lacks_cards_those_it_has_are_laid(tmp_path: Path) -> Non
         cv2.imwrite(str(tmp_path / f"{code}.png"), card_picture(code, 4.0))
     with pytest.raises(DeckError, match="lacks 50"):
         PhotoDeck.from_folder(tmp_path)
-    deck = PhotoDeck.from_folder(tmp_path, whole=False)
+    deck = PhotoDeck.from_folder(tmp_path, complete=False)
     hands = judge._deal(np.random.default_rng(1), TableLayout.load(), deck)
     assert sorted(code for rows in hands.values() for codes in rows.values() for code in codes) == [
         "As",

@@ -1,4 +1,4 @@
-"""Decks for rendered tables: our drawn one, and photographs of real ones."""
+"""Decks for rendered tables: drawn ones, and photographs of real ones."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BRIDGE_WIDTH_MM = 57.15
 """The other common width; both are 88.9 mm high."""
 
 TRIM = 0.015
-"""The share of a photograph's height and width cut off at each edge, where some ground shows."""
+"""The share of a photograph's height and width that is cut off at each edge, where the background shows."""
 
 _FILE = re.compile(r"(10|[2-9TJQKA])([cdhs])(?:[_-].*)?", re.IGNORECASE)
-_ENDINGS = {".jpg", ".jpeg", ".png"}
+_SUFFIXES = {".jpg", ".jpeg", ".png"}
 
 
 class Deck(Protocol):
-    """The renderer's interface of a deck; all decks' cards are `HEIGHT_MM` high."""
+    """What the renderer needs of a deck. Every card is `HEIGHT_MM` high."""
 
     @property
     def name(self) -> str:
@@ -38,15 +38,15 @@ class Deck(Protocol):
         """The width of a card."""
 
     def picture(self, code: str) -> Image:
-        """Return the whole upright card, height × width × 3, BGR, of any size; read-only."""
+        """Return the complete upright card, height × width × 3, BGR, of any size; read-only."""
 
     def back(self) -> Image:
-        """Return the card's back, likewise."""
+        """Return a card's back, in the same form."""
 
 
 @dataclass(frozen=True)
 class DrawnDeck:
-    """The house's own deck; its pictures have ``px_per_mm`` pixels per millimetre."""
+    """A drawn deck; its pictures have ``px_per_mm`` pixels per millimetre."""
 
     style: Style = STANDARD
     px_per_mm: float = 6.0
@@ -72,18 +72,18 @@ class DrawnDeck:
 
 
 class PhotoDeck:
-    """A real deck, from one rectified photograph of each card. Its back is drawn: photographs show faces."""
+    """A real deck, from one rectified photograph of each face. Its back is drawn."""
 
     def __init__(
-        self, name: str, pictures: Mapping[str, Image], width_mm: float = WIDTH_MM, *, whole: bool = True
+        self, name: str, pictures: Mapping[str, Image], width_mm: float = WIDTH_MM, *, complete: bool = True
     ) -> None:
         """Take the pictures by card code.
 
         Raises:
-            DeckError: a card is missing from a deck that is to be ``whole``.
+            DeckError: a card is missing from a deck that is to be ``complete``.
         """
         missing = [code for code in CARDS if code not in pictures]
-        if missing and whole:
+        if missing and complete:
             some = " ".join(missing[:6]) + (" …" if len(missing) > 6 else "")
             raise DeckError(f"the deck {name} lacks {len(missing)} of 52 cards: {some}")
         self.name = name
@@ -91,10 +91,10 @@ class PhotoDeck:
         self._pictures = dict(pictures)
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, whole: bool = True) -> PhotoDeck:
-        """Read a folder of photographs named by card: ``Th.jpg`` or ``10h.jpg``; of ``Th_01.jpg …`` the first.
+    def from_folder(cls, folder: str | Path, *, complete: bool = True) -> PhotoDeck:
+        """Read a folder of photographs named by card: ``Th.jpg`` or ``10h.jpg``; of several of a card the first counts.
 
-        The width is that of a poker or a bridge card, whichever the pictures' proportions are nearer to.
+        The cards are as wide as poker or bridge cards, whichever have more nearly the pictures' proportions.
 
         Raises:
             DeckError: the folder or a card is missing, or a picture cannot be read.
@@ -105,7 +105,7 @@ class PhotoDeck:
         pictures: dict[str, Image] = {}
         for path in sorted(folder.iterdir()):
             match = _FILE.fullmatch(path.stem)
-            if path.suffix.lower() not in _ENDINGS or not match:
+            if path.suffix.lower() not in _SUFFIXES or not match:
                 continue
             code = match[1].upper().replace("10", "T") + match[2].lower()
             if code not in pictures:
@@ -114,7 +114,7 @@ class PhotoDeck:
         if pictures:
             ratio = float(np.median([p.shape[1] / p.shape[0] for p in pictures.values()]))
             width_mm = min((WIDTH_MM, BRIDGE_WIDTH_MM), key=lambda width: abs(width / HEIGHT_MM - ratio))
-        return cls(folder.name, pictures, width_mm, whole=whole)
+        return cls(folder.name, pictures, width_mm, complete=complete)
 
     @property
     def cards(self) -> frozenset[str]:

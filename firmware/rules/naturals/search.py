@@ -1,8 +1,8 @@
-"""Finds a house's own naturals in thirteen cards, exactly.
+"""Finds a house's own naturals in thirteen cards.
 
-Most conditions are decided by counting ranks and suits. Only where rows may be made of any of the cards, they are
-searched for: each straight or flush among the cards is tried for the first row, among the remaining ones for the next,
-until the cards that remain have the pairs, trips and quads, too.
+Most conditions are decided by counting ranks and suits. Rows that may be made of any of the cards are searched for:
+each straight or flush is tried for the first row, each one among the remaining cards for the next, until the cards that
+then remain have the pairs, trips and quads.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ from firmware.rules.rows import ROW_SIZES
 from firmware.rules.strength import Wheel
 
 FIRST_OWN_BIT: Final = 2 * int(max(Natural))
-"""What `bits` has for the first of a house's own naturals; each next one has the next bit."""
+"""The bit in `bits` for the first of a house's own naturals; each further one has the next bit."""
 _RANKS: Final = len(RANKS)
 _SUITS: Final = len(SUITS)
 _RED: Final = tuple(map(SUITS.index, "dh"))
@@ -36,7 +36,7 @@ class OwnNaturalFinder(NaturalFinder):
 
     def __init__(self, by: By, wheel: Wheel, own: Sequence[Conditions]) -> None:
         super().__init__(by, wheel)
-        self._own = tuple((FIRST_OWN_BIT << place, needs) for place, needs in enumerate(own))
+        self._own = tuple((FIRST_OWN_BIT << number, needs) for number, needs in enumerate(own))
         lowest = 0 if wheel == "not_a_straight" else -1
         self._straights = {
             size: tuple(
@@ -82,7 +82,7 @@ class OwnNaturalFinder(NaturalFinder):
         return (is_straight or hand == "flush") and (is_flush or hand == "straight")
 
     def _can_be_arranged(self, needs: Conditions, wanted: list[tuple[int, RowHand]], cards: Cards) -> bool:
-        """Return whether these rows can be made of the cards, and the groups that are needed of the remaining ones."""
+        """Return whether the cards make these rows, and the remaining cards the pairs, trips and quads."""
         if not wanted:
             return _groups_fit(needs, count_ranks(cards))
         (size, hand), *others = wanted
@@ -126,9 +126,9 @@ def _counts_fit(needs: Conditions, ranks: Sequence[int], suits: Sequence[int]) -
 
 
 def _groups_fit(needs: Conditions, ranks: Sequence[int]) -> bool:
-    """Return whether cards hold the quads, trips and pairs that are needed, all at once.
+    """Return whether the cards hold all quads, trips and pairs that are needed, each card in one of them.
 
-    Trips are taken from three of a kind first, then from a quad that is left; what remains counts as pairs.
+    Trips are taken from three of a kind first, then from quads; what remains counts as pairs.
     """
     fours, threes, twos = ranks.count(4), ranks.count(3), ranks.count(2)
     fours -= needs.quads

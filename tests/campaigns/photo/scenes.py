@@ -57,7 +57,7 @@ class Photograph:
 
 @lru_cache(maxsize=8)
 def _deck(cards: Path, name: str) -> PhotoDeck:
-    return PhotoDeck.from_folder(cards / name, whole=False)
+    return PhotoDeck.from_folder(cards / name, complete=False)
 
 
 @lru_cache(maxsize=1)
