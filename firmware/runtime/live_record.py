@@ -1,7 +1,7 @@
-"""The state of the table with its journal: the one place that writes events.
+"""The table's state and its journal: the one place that writes events.
 
 Every event is in the journal before it is in the state, and before anything is shown, lit or answered. After a write
-whose result is unknown nothing is written until the state was recovered from the journal (`make_certain`).
+whose result is unknown, nothing is written until the state has been recovered from the journal (`make_certain`).
 """
 
 import logging
@@ -28,10 +28,10 @@ log = logging.getLogger(__name__)
 RETRY: Final = 1.0
 """Seconds before a failed write is repeated."""
 KNOWN_COMMANDS: Final = 1000
-"""Number of last commands whose ids are remembered; a sender gives up long before."""
+"""Number of last commands whose ids are kept; a sender gives up long before."""
 
 ChangeListener = Callable[[State, Sequence[ev.Event], str, float], None]
-"""Told of a change: the state before, all events, who acted, and when writing began (monotonic seconds)."""
+"""Called after a change with the state before, all events, who acted, and when writing began (monotonic seconds)."""
 
 
 class LiveRecord:
@@ -50,10 +50,10 @@ class LiveRecord:
         self.commands = journal.commands()
         """The last commands' ids → the number of their last row."""
         self.trouble = ""
-        """Why the last write failed; "" after one that did not."""
+        """Why the last write failed; "" if it did not."""
         self.retry_at = 0.0
-        self._unknown: Message | None = None
-        """What is said of a write whose result is unknown, until the state was recovered."""
+        self._uncertain: Message | None = None
+        """Why the result of a write is unknown; None once the state has been recovered."""
         self._read_house()
 
     def _read_house(self) -> None:
@@ -65,7 +65,7 @@ class LiveRecord:
         return self._rules_of(opened) if opened and self.state.phase in OPEN else self.house.rules
 
     def _rules_after(self, events: Sequence[ev.Event]) -> Profile:
-        """Return the rules by which the state after these events goes on: each hand by its own, never by another's."""
+        """Return the rules of the hand, or of the house, that hold after these events."""
         if not any(event.type in (ev.HandReopened.type, *ENDS) for event in events):
             return self.rules
         after = fold(events, self.state)
@@ -83,16 +83,16 @@ class LiveRecord:
     @property
     def is_certain(self) -> bool:
         """Whether the state is what the journal holds. If not, nothing is written before `make_certain`."""
-        return self._unknown is None and not self.journal.is_uncertain
+        return self._uncertain is None and not self.journal.is_uncertain
 
     def past(self, hand: int) -> State:
         """Return the state at a past hand's end. Raises CommandRefused."""
         return end_of_hand(self.reader, hand)
 
-    def make_certain(self, recovered: Callable[[], None]) -> bool:
+    def make_certain(self, on_recovery: Callable[[], None]) -> bool:
         """After a write whose result is unknown, continue from what the journal holds; return whether that was needed.
 
-        `recovered` brings everything else to that state. Raises TableError if that cannot be done yet.
+        `on_recovery` brings everything else to that state. Raises TableError if that cannot be done yet.
         """
         if self.is_certain or self._clock() < self.retry_at:
             return False
@@ -101,8 +101,8 @@ class LiveRecord:
         self.state = self.journal.recover()
         self._read_house()
         self.commands = self.journal.commands()
-        recovered()
-        self._unknown = None
+        on_recovery()
+        self._uncertain = None
         self.trouble = ""
         return True
 
@@ -111,7 +111,7 @@ class LiveRecord:
         try:
             return self.journal.keep(kind, data)
         except JournalUncertain as error:
-            self._unknown = error.sentence
+            self._uncertain = error.sentence
             raise
 
     def write(self, events: Iterable[ev.Event], actor: str, command: str = "") -> int:
@@ -120,32 +120,32 @@ class LiveRecord:
         `command`: the id of their command. Raises CommandRefused, JournalError: nothing was written. Raises
         JournalUncertain if the result is not known yet; after any other error `is_certain` says whether it is.
         """
-        if self._unknown is not None:
-            raise JournalUncertain(self._unknown)
+        if self._uncertain is not None:
+            raise JournalUncertain(self._uncertain)
         events = list(events)
-        state, followed = step(self.state, events, self._rules_after(events))
+        state, consequences = step(self.state, events, self._rules_after(events))
         before, began = self.state, self._clock()
         try:
-            seq = self.journal.append(events, actor, followed, command)
+            seq = self.journal.append(events, actor, consequences, command)
         except JournalUncertain as error:
-            self._unknown = error.sentence
+            self._uncertain = error.sentence
             raise
         except TableError:
             raise
         except BaseException:
-            self._unknown = BROKEN_OFF
+            self._uncertain = BROKEN_OFF
             raise
         try:
-            self._follow(state, [*events, *followed], seq, command)
-            self._changed(before, [*events, *followed], actor, began)
-        except BaseException as error:  # the rows are there: what follows from them is made again
-            self._unknown = BROKEN_OFF
+            self._apply(state, [*events, *consequences], seq, command)
+            self._changed(before, [*events, *consequences], actor, began)
+        except BaseException as error:  # the rows are there: the state is recovered from them
+            self._uncertain = BROKEN_OFF
             if isinstance(error, TableError):
                 raise JournalUncertain(BROKEN_OFF) from error
             raise
         return seq
 
-    def _follow(self, state: State, events: Sequence[ev.Event], seq: int, command: str) -> None:
+    def _apply(self, state: State, events: Sequence[ev.Event], seq: int, command: str) -> None:
         """Bring state, commands, settings and rules to what has been written."""
         if command:
             self.commands[command] = seq

@@ -72,8 +72,8 @@ def step(state: State, events: Iterable[Event], rules: Profile) -> tuple[State, 
     Write all of these events to the journal together. Raises CommandRefused; then nothing must be written.
     """
     state = fold(events, state)
-    followed: list[Event] = []
+    added: list[Event] = []
     while more := consequences(state, rules):
         state = fold(more, state)
-        followed += more
-    return state, tuple(followed)
+        added += more
+    return state, tuple(added)

@@ -203,17 +203,17 @@ class Journal:
         return moment
 
     def append(
-        self, events: Sequence[Event], actor: str, followed: Sequence[Event] = (), command: str = ""
+        self, events: Sequence[Event], actor: str, consequences: Sequence[Event] = (), command: str = ""
     ) -> int:
         """Write the events durably, all or none, and return the last row's number.
 
-        `followed` are the events that the table process added by itself; their actor is `TABLE`. `command` is the id of
-        the command that caused the events. Raises JournalError if nothing was written, JournalUncertain if it is not
-        known whether the events were written.
+        `consequences`: events that follow from them; their actor is `TABLE`. `command` is the id of the command that
+        caused the events. Raises JournalError if nothing was written, JournalUncertain if it is not known whether the
+        events were written.
         """
         rows: list[Entry] = []
         last = self._last
-        for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in followed]:
+        for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in consequences]:
             last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
             rows.append(last)
             if len(last.payload.encode()) > MOST_PAYLOAD:

@@ -141,7 +141,7 @@ class Once:
 
 
 JOURNAL = ["journal._commit_now", "journal._note_commit", "journal._write_witness"]
-RECORD = ["record._follow", "record._changed"]
+RECORD = ["record._apply", "record._changed"]
 
 
 @pytest.mark.parametrize(
