@@ -1,1 +1,1 @@
-"""What is made from the rows: the list of hands, what each table does now, totals, searches."""
+"""What is derived from the rows: the list of hands, what each table does now, totals, searches."""
