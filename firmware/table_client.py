@@ -83,7 +83,7 @@ class TableLink:
         return answer if answer["ok"] else None
 
     def is_listening(self) -> bool:
-        """Say whether a process holds the socket. It may hang: only `heartbeat` says whether it answers."""
+        """Return whether a process holds the socket. It may hang: only `heartbeat` says whether it answers."""
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
                 link.settimeout(0.5)

@@ -34,7 +34,7 @@ def pin() -> str:
 @blueprint.post("/pin/new")
 @guard.open_to(guard.EVERYBODY)
 def judge_new_pin() -> tuple[Response, int]:
-    """Say whether a PIN may be chosen, before it is keyed once more. It is kept nowhere; the table judges it again."""
+    """Return whether a PIN may be chosen, before it is keyed again. It is not stored; the table judges it again."""
     sent = request.get_json(silent=True)
     if not isinstance(sent, dict) or set(sent) != {"new_pin"} or not isinstance(sent["new_pin"], str):
         abort(400, _("The page sent what it may not send. Reload the page."))

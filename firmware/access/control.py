@@ -297,7 +297,7 @@ def _need_own_word(command: Command, who: Who, state: State) -> None:
 
 
 def _stands_for_themselves(name: str, command: Command, state: State) -> bool:
-    """Say whether a dealer's name is enough without a PIN: they are logged on, or log on now."""
+    """Return whether a dealer's name is enough without a PIN: they are logged on, or log on now."""
     return name == state.dealer or (isinstance(command, LogOn) and name == command.person)
 
 

@@ -50,7 +50,7 @@ class PinStore:
         return name
 
     def matches(self, name: str, pin: str) -> bool:
-        """Say whether this is the PIN of the verifier `name`. Raises PinError if the verifier is missing or broken."""
+        """Return whether this is the PIN of verifier `name`. Raises PinError if the verifier is missing or broken."""
         try:
             return matches_verifier(json.loads(self._path(name).read_text(encoding="ascii")), pin)
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -82,7 +82,7 @@ def verifier(secret: str) -> dict[str, Any]:
 
 
 def matches_verifier(stored: Mapping[str, Any], secret: str) -> bool:
-    """Say whether a verifier matches a secret. Raises ValueError, KeyError or TypeError for an invalid verifier."""
+    """Return whether a verifier matches a secret. Raises ValueError, KeyError or TypeError for an invalid verifier."""
     cost, salt, key = stored["scrypt"], bytes.fromhex(stored["salt"]), bytes.fromhex(stored["key"])
     tried = _derive(secret, salt, int(cost["n"]), int(cost["r"]), int(cost["p"]))
     return hmac.compare_digest(tried, key)

@@ -60,7 +60,7 @@ class Progress:
     """When this was written, by the monotonic clock."""
 
     def goes_on(self, now_s: float) -> bool:
-        """Say whether the copy is still running."""
+        """Return whether the copy is still running."""
         return self.step not in OVER and 0 <= now_s - self.beat_s <= SILENT_S
 
     def write(self, path: Path) -> None:
@@ -99,7 +99,7 @@ def read_progress(path: Path = PROGRESS) -> Progress | None:
 
 
 def is_figure(value: object) -> bool:
-    """Say whether a value from JSON is a number to count with: not infinite, and not of a thousand digits."""
+    """Return whether a value from JSON is a number to count with: not infinite, and not of a thousand digits."""
     return isinstance(value, int | float) and -1e15 < value < 1e15
 
 

@@ -1,7 +1,7 @@
 """The rules core of Chinese Poker: cards, strengths, naturals, profiles, settlement. Standard library only.
 
 The names exported here settle hands. Rules between and during hands have their own modules: `seating`, `chips`,
-`collection` and `growing`; `document` writes the house-rules page.
+`collection` and `growing`; `profiles.document` makes the house-rules document.
 """
 
 from firmware.rules.cards import CARDS, RANKS, SUITS, UNREAD, Card, cards_text, parse_card, parse_cards

@@ -157,7 +157,7 @@ class RecordMaintenance:
         self._head_due = self._head_due or self._is_owed()
 
     def _is_owed(self) -> bool:
-        """Say whether the last hand's end is not signed: the power went in between."""
+        """Return whether the last hand's end is not signed: the power went in between."""
         with self._archive.reader.opened() as db:
             if db is None:
                 return False

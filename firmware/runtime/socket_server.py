@@ -178,7 +178,7 @@ class _Place:
         return line
 
     def _takes(self) -> bool:
-        """Say whether the line is carried out: not if the connection was closed meanwhile."""
+        """Return whether the line is carried out: not if the connection was closed meanwhile."""
         with self._lock:
             self.silent_since, self._heard = 0.0, time.monotonic()
             return self._connection is not None

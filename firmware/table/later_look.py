@@ -12,7 +12,7 @@ from firmware.table.values import ChangedRow, ComparedCards, UncomparedRow
 
 
 def compares(state: State) -> bool:
-    """Say whether there are cards on record that a camera can be asked about again."""
+    """Return whether there are cards on record that a camera can be asked about again."""
     return not (state.keyed or state.reopened) and any(_rows(state))
 
 

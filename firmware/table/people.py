@@ -97,7 +97,7 @@ def wrong_after(wrong_pins: Mapping[str, int], at: Place, person: Person | None)
 
 
 def is_alarming(wrong_pins: Mapping[str, int], people: Iterable[Person]) -> bool:
-    """Say whether so many wrong PINs were tried that a person has to look who tries them."""
+    """Return whether so many wrong PINs were tried that a person has to look who tries them."""
     return max((*wrong_pins.values(), *(person.tried for person in people)), default=0) >= ALARM_TRIES
 
 

@@ -188,7 +188,7 @@ def _contradictions(this: _Comparison) -> None:
 
 
 def _under_the_marker(this: _Comparison, lost: _RecordedCard) -> bool:
-    """Say whether the marker of a declared natural may hide the card."""
+    """Return whether the marker of a declared natural may hide the card."""
     seat = this.state.seat(lost.seat)
     marked = any((t.seat, t.row, t.what) == (lost.seat, lost.row, "marker") for t in this.things)
     return marked and seat is not None and seat.declares

@@ -249,7 +249,7 @@ def _irregular(irregularities: Iterable[Irregularity]) -> Iterator[Question]:
 
 
 def wrong_count(seat: Seat, row: Row) -> bool:
-    """Say whether a row has a wrong number of cards; a card back or a joker in it always makes it wrong."""
+    """Return whether a row has a wrong number of cards; a card back or a joker in it always makes it wrong."""
     return len(seat.row(row)) != ROWS[row] or not NO_FACES.isdisjoint(seat.things.get(row, ()))
 
 

@@ -57,7 +57,7 @@ class JoinProgress:
     """When this was written, by the monotonic clock."""
 
     def goes_on(self, now_s: float) -> bool:
-        """Say whether the program is still at work."""
+        """Return whether the program is still at work."""
         return self.step not in OVER and 0 <= now_s - self.beat_s <= SILENT_S
 
     def write(self, path: Path) -> None:

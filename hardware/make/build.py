@@ -134,7 +134,7 @@ class Task(DataTable):
         return ",".join(f"{value:g}" for value in self.seen)
 
     def names(self, thing: str) -> bool:
-        """Tell whether a sentence here names this thing, other than as what is done or met later."""
+        """Return whether a sentence here names this thing, other than as what is done or met later."""
         sentences = [sentence for act in (*self.do, self.done) for sentence in re.split(r"(?<=[.:;]) ", act)]
         word = re.compile(rf"\b{re.escape(thing)}(?:s|es)?\b", re.IGNORECASE)
         return any(word.search(one) and not re.search(r"\blater\b", one, re.IGNORECASE) for one in sentences)

@@ -205,7 +205,7 @@ def _windows(length: float, room: float, whole: Sequence[Window]) -> list[Window
 
 
 def _is_whole(begin: float, end: float, windows: list[Window]) -> bool:
-    """Tell whether one window alone shows this."""
+    """Return whether one window alone shows this."""
     return sum(first < end and last > begin for first, last in windows) == 1
 
 

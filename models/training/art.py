@@ -44,7 +44,7 @@ def fetch() -> list[Path]:
 
 
 def is_there() -> bool:
-    """Tell whether the art has been drawn."""
+    """Return whether the art has been drawn."""
     return any(CACHE.glob("art/*/As.png"))
 
 

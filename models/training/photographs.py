@@ -30,7 +30,7 @@ class LabelledBox(NamedTuple):
 
 
 def has(data: Path | None, name: str) -> bool:
-    """Tell whether a set of photographs is there."""
+    """Return whether a set of photographs is there."""
     return data is not None and (data / name / "manifest.csv").exists()
 
 

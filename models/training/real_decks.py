@@ -174,7 +174,7 @@ def by_indices(pair: list[Box], inset_mm: tuple[float, float]) -> Points:
 
 
 def alone(corners: Points, others: Iterable[Box]) -> bool:
-    """Tell whether no other card's index lies within these corners."""
+    """Return whether no other card's index lies within these corners."""
     outline = corners.astype(np.float32)
     return all(cv2.pointPolygonTest(outline, _middle(box), False) <= 0 for box in others)
 
@@ -213,7 +213,7 @@ def _quadrilateral(hull: cv2.typing.MatLike) -> Points | None:
 
 
 def _fits(corners: Points, middles: Points) -> bool:
-    """Tell whether two indices stand in a card's upper left and lower right corners, about as far from each."""
+    """Return whether two indices stand in a card's upper left and lower right corners, about as far from each."""
     goal = np.array([[0, 0], [WIDTH_MM, 0], [WIDTH_MM, HEIGHT_MM], [0, HEIGHT_MM]], np.float32)
     warp = cv2.getPerspectiveTransform(corners.astype(np.float32), goal)
     at = cv2.perspectiveTransform(middles[None].astype(np.float32), warp)[0]

@@ -1,8 +1,8 @@
 """Scenes to train on: a square of table with cards on it, photographed, and where its card indices are.
 
-A `Corner` row is float32 (x, y, rank, suit, ux, uy, size, state): the index's middle in pixels, class numbers into
-`vision.reading.cards.RANKS` and `SUITS`, the unit vector along the card's width as the index reads, the index's height
-in pixels, and 1 where it is to be found, 0 where it is too hidden to be right or wrong.
+Each index is a row of float32 (x, y, rank, suit, ux, uy, size, state): its middle in pixels, class numbers into
+`vision.reading.cards.RANKS` and `SUITS`, the unit vector along the card's width as the index reads, its height in
+pixels, and 1 where it is to be found, 0 where it is too hidden to be right or wrong.
 """
 
 import math

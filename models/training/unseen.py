@@ -83,7 +83,7 @@ def need_52(deck: Path) -> None:
 
 
 def is_there() -> bool:
-    """Tell whether the pictures of all decks are there."""
+    """Return whether the pictures of all decks are there."""
     return all((FOLDER / name / f"{code}.png").exists() for name in DECKS for code in CARDS)
 
 

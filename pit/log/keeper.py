@@ -1,7 +1,7 @@
 """Keeps the log: every few seconds new signed heads become leaves, and a checkpoint of them is signed.
 
-It stands beside `take`: rows are stored and answered whether it runs or not. What tables hold and cosign is noted by
-the door in memory (`held`), and looked at here.
+`take` does not need it: rows are stored and answered whether it runs or not. The door notes in memory what tables hold
+and cosign (`held`), and the keeper stores it.
 """
 
 import logging

@@ -85,7 +85,7 @@ class Anchor:
         return _TEXT.fullmatch(self.text) is not None
 
     def is_signed(self) -> bool:
-        """Say whether the signature was made with the key."""
+        """Return whether the signature was made with the key."""
         try:
             key, signature = bytes.fromhex(self.key), bytes.fromhex(self.signature)
         except ValueError:

@@ -138,7 +138,7 @@ def rows_between(db: sqlite3.Connection, first: int, last: int) -> Iterator[Row]
 
 
 def is_sealed(row: Row) -> bool:
-    """Say whether a row has the hash that belongs to it."""
+    """Return whether a row has the hash that belongs to it."""
     try:
         return type(row[9]) is str and bool(row[-1] == seal(row[:-1]))
     except (TypeError, ValueError):  # a blob, or bytes that are not text
@@ -169,7 +169,7 @@ def _look_into(chain: Chain, row: Row) -> None:
 
 
 def _is_odd(payload: str) -> bool:
-    """Say whether a payload that is not short is so long or so deeply nested that a JSON parser may fail."""
+    """Return whether a payload that is not short is so long or so deeply nested that a JSON parser may fail."""
     if len(payload) > _LONG or payload.count("[") + payload.count("{") > _DEEP:
         return True
     return any(payload[at : at + 64].isdigit() for at in range(_DIGITS, len(payload), _DIGITS))

@@ -118,7 +118,7 @@ def _read(path: Path) -> Ed25519PrivateKey:
 
 
 def signed_by(public: bytes, signature: bytes, text: bytes) -> bool:
-    """Say whether a text was signed with the private half of this public key; a key of small order has none."""
+    """Return whether a text was signed with the private half of this public key; a key of small order has none."""
     if has_small_order(public):
         return False
     try:

@@ -331,7 +331,7 @@ class Journal:
                 ) from error
 
     def _was_written(self, error: sqlite3.Error | MemoryError, wanted: Head) -> bool:
-        """Say whether a failed transaction is in the record anyway. Raises JournalUncertain.
+        """Return whether a failed transaction is in the record anyway. Raises JournalUncertain.
 
         After a failed sync the frames may be complete in the file, and would be valid at the next start.
         """

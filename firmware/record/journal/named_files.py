@@ -43,7 +43,7 @@ class NamedFiles:
                 raise _other(path)
 
     def is_same_file(self) -> bool:
-        """Say whether the database's path still leads to the same file, whatever its size."""
+        """Return whether the database's path still leads to the same file, whatever its size."""
         known, now = self._known[0], _look(self._paths[0])
         return known is None or (now is not None and known[:2] == now[:2])
 

@@ -30,7 +30,7 @@ class JoinPit(Command, roles=TECHNICIAN):
 
 
 class ComparePitWords(Command, roles=TECHNICIAN):
-    """Say whether the pit shows the same five words as this table."""
+    """Return whether the pit shows the same five words as this table."""
 
     do: Literal["compare_pit_words"] = "compare_pit_words"
     same: bool

@@ -60,7 +60,7 @@ def white(state: State, house: House, rules: Profile) -> tuple[Event, ...]:
 
 
 def _looks_again(state: State) -> bool:
-    """Say whether reading again is the likely next step of a review: rows are short, and no row has been keyed.
+    """Return whether reading again is the likely next step of a review: rows are short, and no row has been keyed.
 
     Never without a camera, and never for a past hand, whose cards are no longer on the table.
     """
