@@ -118,7 +118,7 @@ class _Place:
         self._connection: socket.socket | None = None
         self.silent_since = 0.0
         """When the connection that waits for a line sent its last one, in monotonic seconds; 0 if it does not wait."""
-        self._heard = 0.0
+        self._last_line_at = 0.0
         self.is_free = True
         """Whether it has no connection."""
 
@@ -155,7 +155,7 @@ class _Place:
 
     def _take(self, connection: socket.socket | None) -> None:
         with self._lock:
-            self.silent_since, self._heard = 0.0, time.monotonic()
+            self.silent_since, self._last_line_at = 0.0, time.monotonic()
             self._connection = connection
             self.is_free = connection is None
 
@@ -173,14 +173,14 @@ class _Place:
 
     def _next_line(self, connection: socket.socket, lines: Any) -> bytes:
         connection.settimeout(SILENT_TOO_LONG)
-        self.silent_since = self._heard
+        self.silent_since = self._last_line_at
         line: bytes = lines.readline(LONGEST_LINE)
         return line
 
     def _takes(self) -> bool:
         """Return whether the line is carried out: not if the connection was closed meanwhile."""
         with self._lock:
-            self.silent_since, self._heard = 0.0, time.monotonic()
+            self.silent_since, self._last_line_at = 0.0, time.monotonic()
             return self._connection is not None
 
 

@@ -87,7 +87,7 @@ class Follower:
         self._witness = witness
         self._witnessed: float | None = None
         self._inbox = inbox
-        self._said: tuple[dict[str, Any], ...] = ()
+        self._sent_progress: tuple[dict[str, Any], ...] = ()
         self._answers: bool | None = None
         self._pit_clock = PitClock()
         self.status = UplinkStatus()
@@ -129,21 +129,21 @@ class Follower:
         due = self._spoke is None or self._clock() - self._spoke >= HEARTBEAT_S
         # the pit hears at once of a table process that is gone
         due = due or answers(health) is not self._answers
-        said = self._inbox.progress() if self._inbox is not None else ()
-        if self._have is not None and not rows and not due and said == self._said:
+        progress = self._inbox.progress() if self._inbox is not None else ()
+        if self._have is not None and not rows and not due and progress == self._sent_progress:
             if self._inbox is not None and self._inbox.step(self._client):
                 return 0.0
             return LOOK_EVERY_S
         holds, at_ms = self._holds(), self._pit_clock.at_ms(looked)
         answer = self._client.offer(
-            Offer(genesis, head, self._release, health, self._missing, rows, holds, said, at_ms)
+            Offer(genesis, head, self._release, health, self._missing, rows, holds, progress, at_ms)
         )
         self._pit_clock.hear(answer.now_ms, looked, self._clock())
         self._answers = answers(health)
-        self._said = said
+        self._sent_progress = progress
         self._missing = ()
         stuck = bool(rows) and answer.have == self._have
-        self._heard(answer.have, head)
+        self._on_answer(answer.have, head)
         if stuck:
             raise PitUnreachable("The pit takes these rows and does not go on.")
         if self._witness is not None and holds is not None:
@@ -178,7 +178,7 @@ class Follower:
         event = rows[0].event if rows else None
         return (genesis, Anchor.of(event)) if isinstance(event, HeadSigned) else None
 
-    def _heard(self, have: Head, head: Head) -> None:
+    def _on_answer(self, have: Head, head: Head) -> None:
         self._spoke, self._failures, self._have = self._clock(), 0, have
         self.status = UplinkStatus(have, max(0, head.seq - have.seq), at=self._spoke)
 
@@ -210,7 +210,7 @@ class Follower:
                     error = again
                     continue
                 if have.seq >= restored[0].seq:  # else the pit does not have the row before this restore
-                    self._heard(have, head)
+                    self._on_answer(have, head)
                     return 0.0
         except (PitRefusal, PitUnreachable) as other:
             error = other

@@ -80,7 +80,7 @@ def make_door(
 ) -> Flask:
     """Return the application.
 
-    `news` hears of the rows that it stores, `keeper` of what tables hold of its log; `authority` brings tables in;
+    `news` gets the rows that it stores, `keeper` what tables hold of its log; `authority` brings tables in;
     `house` has what goes down to them.
     """
     app = Flask("pit")

@@ -268,16 +268,16 @@ class KeeperThread(BackgroundThread):
         """`waits_s`: after so long in one turn the log and the pages say that it waits."""
         super().__init__("log", "The log waits", again_s=keeper.every_s, stops_s=STOPS_S)
         self._keeper, self._waits_s = keeper, waits_s
-        self._said = True
+        self._may_be_shown = True
         """Whether the pages may say that it waits: an earlier process may have said so."""
 
     def turn(self) -> float:
         """Take the keeper's turn; return the seconds until the next. Raises DatabaseError, OSError."""
         with self._watched():
             wait_s = self._keeper.turn()
-        if self._said:
+        if self._may_be_shown:
             self._keeper.waits(since=None)
-        self._said = False
+        self._may_be_shown = False
         return wait_s
 
     @contextmanager
@@ -294,7 +294,7 @@ class KeeperThread(BackgroundThread):
             timer.join()
 
     def _say(self, began: float) -> None:
-        self._said = True
+        self._may_be_shown = True
         log.error(
             "A checkpoint waits for the second server. Rows are taken meanwhile; nothing new is proven."
         )

@@ -108,7 +108,7 @@ class Presses:
     def __init__(self) -> None:
         self._down: dict[ButtonName, float] = {}
         self._alone: ButtonName | None = None
-        self._told = self._told_held = False
+        self._reported = self._reported_held = False
 
     def change(self, button: ButtonName, down: bool, at: float) -> list[Press]:
         """Process a settled change of a button. Return the presses confirmed by it and by the time until it."""
@@ -116,12 +116,12 @@ class Presses:
         if down:
             crowd = [other for other, since in self._down.items() if at - since < STUCK]
             self._alone = None if crowd else button
-            self._told = self._told_held = False
+            self._reported = self._reported_held = False
             self._down[button] = at
         else:
             since = self._down.pop(button, None)
             if button == self._alone:
-                if not self._told and since is not None:
+                if not self._reported and since is not None:
                     presses.append(Press(button, since))  # released before any other button went down
                 self._alone = None
         return presses
@@ -136,20 +136,20 @@ class Presses:
             return []
         since = self._down[self._alone]
         presses = []
-        if not self._told and now - since >= _ALONE:
-            self._told = True
+        if not self._reported and now - since >= _ALONE:
+            self._reported = True
             presses.append(Press(self._alone, since))
-        if not self._told_held and now - since >= HOLD:
-            self._told_held = True
+        if not self._reported_held and now - since >= HOLD:
+            self._reported_held = True
             presses.append(Press(self._alone, since, held=True))
         return presses
 
     @property
     def due(self) -> float | None:
         """Return when `tick` is due if nothing changes before."""
-        if self._alone is None or self._told_held:
+        if self._alone is None or self._reported_held:
             return None
-        return self._down[self._alone] + (HOLD if self._told else _ALONE)
+        return self._down[self._alone] + (HOLD if self._reported else _ALONE)
 
     def stuck(self, now: float) -> frozenset[ButtonName]:
         """Return the push-buttons that have been down for too long to be a press."""

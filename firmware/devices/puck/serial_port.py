@@ -68,7 +68,7 @@ class SerialPuck:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._put: Callable[[PuckReading], None] = lambda reading: None
-        self._told: PuckReading | None = None
+        self._reported: PuckReading | None = None
 
     def start(self, put: Callable[[PuckReading], None]) -> None:
         """Start; see `PuckReader.start`."""
@@ -129,17 +129,17 @@ class SerialPuck:
 
     def _report(self) -> None:
         reading = self._link.reading(self._clock())
-        if self._stop.is_set() or reading.same_as(self._told):
+        if self._stop.is_set() or reading.same_as(self._reported):
             return
         known = reading.state is not PuckState.UNKNOWN
-        if self._told is None or known != (self._told.state is not PuckState.UNKNOWN):
+        if self._reported is None or known != (self._reported.state is not PuckState.UNKNOWN):
             log.log(
                 logging.INFO if known else logging.WARNING,
                 "puck: %s %s",
                 reading.state,
                 reading.detail or reading.seat,
             )
-        self._told = reading
+        self._reported = reading
         self._put(reading)
 
 

@@ -65,7 +65,7 @@ class SimulatedPuck:
         self._born = self._snapshot_at = self._beat_at = 0.0
         self._snapshots = self._beats = 0
         self._swept = b""
-        self._heard = b""
+        self._received = b""
         self.replug()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="simulated-puck", daemon=True)
@@ -139,7 +139,7 @@ class SimulatedPuck:
             self._frozen = self._stuck = False
             self._born = self._snapshot_at = self._beat_at = time.monotonic()
             self._snapshots = self._beats = 0
-            self._heard = b""
+            self._received = b""
             self._send_hello()
 
     def babble(self, noise: bytes) -> None:
@@ -201,8 +201,8 @@ class SimulatedPuck:
         if self._line is None:
             return
         with suppress(OSError):  # nobody has the port open (EIO), or there are no bytes (EAGAIN)
-            self._heard += os.read(self._line, 4096)
-        *asked, self._heard = self._heard[-256:].split(b"\n")
+            self._received += os.read(self._line, 4096)
+        *asked, self._received = self._received[-256:].split(b"\n")
         if ASK.strip() in (line.strip() for line in asked):
             self._send_hello()
             self._snapshot_at = now

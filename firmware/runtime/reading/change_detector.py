@@ -54,7 +54,7 @@ class TableWatch:
         self._clock = clock
         self._read: Image | None = None
         self._read_at = 0.0
-        self._told: Signature | None = None
+        self._reported: Signature | None = None
 
     def check(
         self, frame: Callable[[], Image], layout: TableLayout, watch: Watch
@@ -76,9 +76,9 @@ class TableWatch:
                 if not isinstance(answer, WaitReason):
                     self._read, self._read_at = shrink(image), self._clock()
                     facts = signature(answer)
-                    if facts == self._told and not watch.fresh:
+                    if facts == self._reported and not watch.fresh:
                         return ""
-                    self._told = facts
+                    self._reported = facts
                     return image, answer
                 why = Message(answer.value)
                 if answer in (WaitReason.FIRST, WaitReason.MORE):
@@ -88,7 +88,7 @@ class TableWatch:
 
     def forget(self) -> None:
         """Report the next reading even if it is unchanged."""
-        self._read = self._told = None
+        self._read = self._reported = None
 
     def _is_as_read(self, small: Image) -> bool:
         return (

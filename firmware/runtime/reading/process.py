@@ -129,7 +129,7 @@ class ReadingProcess:
         self._clock = clock
         self._began_at = self._heard_at = self._clock()
         self._listening = False
-        self._told: Text | None = None
+        self._reported: Text | None = None
         self._taken: tuple[TakenSetting, ...] = ()
 
     @property
@@ -183,7 +183,7 @@ class ReadingProcess:
             answer = self._do(job) if isinstance(job, CameraJob) else self._read(job)
             if not self._closing:
                 self._put(answer)
-                self._told = None  # the answer held the camera's state; any later state is news
+                self._reported = None  # the answer held the camera's state; any later state is news
         with self._lock:
             self._end_child()
 
@@ -326,14 +326,14 @@ class ReadingProcess:
         beat: float = self._pulse.value  # 0 while it is being started
         if beat and time.monotonic() - beat > FROZEN_S:
             self._report(FROZEN)
-        elif self._told == FROZEN:
+        elif self._reported == FROZEN:
             self._report("")
 
     def _report(self, trouble: Text, taken: tuple[TakenSetting, ...] | None = None) -> None:
         """Put the state if it is news; without `taken`, what was last known of the camera's settings holds."""
         taken = self._taken if taken is None else taken
-        if not self._closing and (trouble, taken) != (self._told, self._taken):
-            self._told, self._taken = trouble, taken
+        if not self._closing and (trouble, taken) != (self._reported, self._taken):
+            self._reported, self._taken = trouble, taken
             self._put(ReaderState(trouble, taken))
 
     def _begin_child(self) -> None:
