@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from flask import Flask
 
 from dealer_ui.server.app import Settings, create_app
@@ -31,6 +32,13 @@ def config(folder: Path, **values: Any) -> Config:
     """A table of four, unless `values` say otherwise."""
     seats = [{"seat": seat, "place": place} for seat, place in zip((1, 2, 3, 4), "ABCD", strict=True)]
     return Config.model_validate_json(json.dumps({"data": str(folder), "seats": seats, **values}))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
+    """A house with people and an open hand, for a file of tests."""
+    with house(tmp_path_factory.mktemp("house")) as running:
+        yield running
 
 
 def page_of(table: Table) -> Flask:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -21,9 +19,11 @@ from pit.status.freshness import FOLLOWED_MS, SILENT_MS, Freshness, Lack, comple
 from pit.status.table_health import TableHealth
 from pit.status.tables import Table, TableState, strike
 from pit.store.database import Database
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import Felt
 from tests.pit.sent import FollowedTable
 
+__all__ = ["felt", "lay"]
 NOW = 1_795_470_425_000
 WELL = Freshness(NOW - 2_000, 992, 992, 992, 0.4, NOW - 14_000)
 FAULTS: dict[Lack, dict[str, Any]] = {
@@ -125,13 +125,6 @@ def test_a_report_names_every_table_that_it_lacks_and_since_when() -> None:
 
 
 # ---- the same from a real database ----
-
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    made = Felt(tmp_path / "felt")
-    yield made
-    made.journal.close()
 
 
 def known_of(database: Database) -> Freshness:

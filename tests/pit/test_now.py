@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,11 @@ from pit.follow import following
 from pit.follow.following import RecordState
 from pit.follow.now import Follower
 from pit.store.database import Database
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import HANDS, Felt
 from tests.pit.sent import FollowedTable
 
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    made = Felt(tmp_path / "felt")
-    yield made
-    made.journal.close()
+__all__ = ["felt", "lay"]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,21 +10,14 @@ from flask.testing import FlaskClient
 
 from dealer_ui.server.app import Settings, create_app
 from firmware.record_folder import SOCKET
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import Felt
-from tests.dealer_ui.house import house
+from tests.dealer_ui.house import table
 from tests.dealer_ui.past import played
 from tests.dealer_ui.remote_house import remote_app
-from tests.firmware.running_table import Table
 from tests.firmware.update.fixtures import box, maker, new
 
-__all__ = ["box", "maker", "new"]
-
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    felt = Felt(tmp_path / "felt")
-    yield felt
-    felt.journal.close()
+__all__ = ["box", "felt", "lay", "maker", "new", "table"]
 
 
 @pytest.fixture
@@ -56,10 +48,3 @@ def review_app(remote_felt: Felt, secrets: Path) -> Flask:
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
     return app.test_client()
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    """A real table process with people, for a file of tests."""
-    with house(tmp_path_factory.mktemp("table")) as table:
-        yield table

@@ -8,20 +8,13 @@ from pathlib import Path
 import pytest
 
 from firmware.access import control as gate
-from tests.firmware.access.gate import OTHER, PIN, Table
+from tests.firmware.access.gate import OTHER, PIN, Table, logged_on
 
 
 @pytest.fixture
 def staffed(tmp_path: Path) -> Iterator[Table]:
-    table = Table(tmp_path)
-    ada = {"by": "Ada", "pin": OTHER}
-    table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
-    table.give("list_person", person="Moreno", role="floor", new_pin=PIN, **ada)
-    for dealer in ("Lin", "Bert"):
-        table.give("list_person", person=dealer, role="dealer", **ada)
-    table.give("log_on", person="Lin")
-    yield table
-    table.journal.close()
+    with logged_on(tmp_path) as table:
+        yield table
 
 
 def test_nobody_acts_in_the_name_of_a_dealer_who_is_not_logged_on(

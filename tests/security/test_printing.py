@@ -16,12 +16,10 @@ from firmware.record.evidence import dispute_verifier
 from firmware.record.journal.journal import Journal
 from firmware.table import events as ev
 from firmware.table.people import Role
+from tests.campaigns.security.attack_campaign.from_outside import OBEYED
 from tests.firmware.record.test_dispute_file import KEY, contents, record, signed
 
 pytestmark = pytest.mark.slow
-
-OBEYED = "\x1b[2K\x1b[1A\x9b8m\nAll of it holds.\n\u202e"
-"""Wipes the line before, hides what follows, and says what nobody found."""
 
 
 def run(*arguments: object) -> Result:

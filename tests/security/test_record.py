@@ -31,6 +31,7 @@ from firmware.record.restore import restore
 from firmware.rules import ProfileError, load_profile, parse_profile, profile_toml
 from firmware.table import events as ev
 from firmware.table.errors import JournalError
+from tests.campaigns.security.attack_campaign import on_the_file
 from tests.firmware.conftest import FRAME, PIXELS
 from tests.firmware.record.test_dispute_file import record
 from tests.security.pictures import png_that_says
@@ -208,13 +209,7 @@ def test_a_journal_on_a_stick_whose_triggers_bend_later_rows_is_not_restored(
 
 def put_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a restore take the stick's own file."""
-
-    def copied(source: Path, staging: Path) -> int:
-        staging.mkdir()
-        shutil.copy(source / FILE, staging / FILE)
-        return 1 << 30
-
-    monkeypatch.setattr(restoring, "_insert", copied)
+    monkeypatch.setattr(restoring, "_insert", on_the_file.put_in_place)
     monkeypatch.setattr("firmware.record.evidence.verify.compare", lambda *_: None)
     monkeypatch.setattr("firmware.record.journal.journal.strangers", lambda _: [])
 

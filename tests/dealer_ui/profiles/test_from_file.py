@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,18 +14,14 @@ from dealer_ui.text.i18n import COOKIE, LANGUAGES, SOURCE
 from firmware.record.journal.journal import JournalReader
 from firmware.record.stick_request import Progress, StickProfile, write_profiles
 from firmware.rules import load_profile, parse_profile, profile_toml
-from tests.dealer_ui.house import house, page_of
+from tests.dealer_ui.house import page_of, table
 from tests.firmware.rules.test_one_gate import MANY, REFUSED
 from tests.firmware.running_table import Table
 
+__all__ = ["table"]
+
 FLOOR: Final = {"by": "Moreno", "pin": "258053"}
 OURS: Final = '[profile]\nname = "ours"\ntitle = "Our game"\nextends = "traditional"\n[foul]\npoints = 7\n'
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    with house(tmp_path_factory.mktemp("house")) as running:
-        yield running
 
 
 @pytest.fixture

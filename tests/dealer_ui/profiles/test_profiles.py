@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any, Final
 
@@ -17,18 +16,13 @@ from firmware.rules import load_profile, profile_names, profile_toml
 from firmware.table import events as ev
 from firmware.table.phase import BETWEEN_HANDS
 from tests.dealer_ui.conftest import Lay
-from tests.dealer_ui.house import house, page_of
+from tests.dealer_ui.house import page_of, table
 from tests.firmware.rules.test_poisoned_profiles import POISON
 from tests.firmware.running_table import Table
 
+__all__ = ["table"]
+
 FLOOR: Final = {"by": "Moreno", "pin": "258053"}
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    """A house with people and an open hand."""
-    with house(tmp_path_factory.mktemp("house")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

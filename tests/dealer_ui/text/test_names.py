@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -46,13 +45,6 @@ def test_a_syllable_is_typed_with_the_pads_letters_and_has_its_surname(script: s
     assert found["li"][0] == "李"
 
 
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    made = Felt(tmp_path)
-    yield made
-    made.journal.close()
-
-
 def test_who_left_lately_is_offered_again_the_last_one_first(felt: Felt) -> None:
     for player in ("Lin", "Tran"):
         felt.do("leave_seat", player=player)
@@ -64,10 +56,10 @@ def test_who_left_lately_is_offered_again_the_last_one_first(felt: Felt) -> None
         assert names_to_offer(felt.state)[0] == "客人"
 
 
-def test_the_names_outlive_a_restart_in_the_next_hand(felt: Felt, tmp_path: Path) -> None:
+def test_the_names_outlive_a_restart_in_the_next_hand(felt: Felt) -> None:
     felt.do("leave_seat", player="Lin")
     felt.deal()
-    assert JournalReader(tmp_path).recover()[0].recent == ("Lin",)
+    assert JournalReader(felt.folder).recover()[0].recent == ("Lin",)
 
 
 def test_no_more_than_a_row_of_names_is_remembered(felt: Felt) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from flask import Flask
 
@@ -11,19 +9,15 @@ from dealer_ui.web.guard import open_to
 from dealer_ui.web.pages import own_address
 from firmware.access.sessions import FLOOR_SESSION_S
 from firmware.table.people import Role
-from tests.dealer_ui.house import PEOPLE, house, page_of
+from tests.dealer_ui.house import PEOPLE, page_of, table
 from tests.firmware.running_table import Table
+
+__all__ = ["table"]
 
 HTML = {
     "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,"
     "application/signed-exchange;v=b3;q=0.7"  # Chromium's own
 }
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    with house(tmp_path_factory.mktemp("table")) as table:
-        yield table
 
 
 @pytest.fixture

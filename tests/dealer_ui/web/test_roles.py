@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from http.cookies import SimpleCookie
 from typing import Any
@@ -16,14 +15,10 @@ from dealer_ui.web import guard
 from dealer_ui.web.sessions import COOKIE, Sessions
 from firmware.table.command import COMMAND_ROLES
 from firmware.table.people import Person, Role
-from tests.dealer_ui.house import PEOPLE, house, page_of
+from tests.dealer_ui.house import PEOPLE, page_of, table
 from tests.firmware.running_table import Table
 
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
-    with house(tmp_path_factory.mktemp("table")) as table:
-        yield table
+__all__ = ["table"]
 
 
 @pytest.fixture

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,19 @@ def no_house() -> House:
     from firmware.rules import load_profile
 
     return House(load_profile("washington-1-unit"), "washington-1-unit", "", 100, ())
+
+
+@contextmanager
+def logged_on(folder: Path) -> Iterator[Table]:
+    """Yield a table at which Lin is logged on as dealer; Ada is technician, Moreno floor, Bert a dealer, too."""
+    table = Table(folder)
+    ada = {"by": "Ada", "pin": OTHER}
+    try:
+        table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
+        table.give("list_person", person="Moreno", role="floor", new_pin=PIN, **ada)
+        for dealer in ("Lin", "Bert"):
+            table.give("list_person", person=dealer, role="dealer", **ada)
+        table.give("log_on", person="Lin")
+        yield table
+    finally:
+        table.journal.close()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -15,15 +14,11 @@ from firmware.record.journal.journal import JournalReader
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import BETWEEN_HANDS
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import corrected, reopen
 
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    felt = Felt(tmp_path)
-    yield felt
-    felt.journal.close()
+__all__ = ["felt", "lay"]
 
 
 def test_before_the_first_hand_all_of_it_is_there(felt: Felt) -> None:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from firmware.rules import Hand, Profile, Rows, RulesError, SeatHand, Settlement, settle
+from firmware.rules import Hand, Profile, Rows, RulesError, SeatHand, settle
 from firmware.rules.profiles.dealt_cards import Count, FrontCards
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
@@ -24,7 +24,7 @@ from firmware.rules.profiles.options import (
 )
 from firmware.rules.profiles.row_words import RowsCalled
 from tests.firmware.rules.random_settlements import hand as random_hand
-from tests.firmware.rules.test_options import CASES
+from tests.firmware.rules.test_options import CASES, outcome
 
 
 class Flip(NamedTuple):
@@ -135,14 +135,6 @@ class Settlements:
 
 def _outcome(hand: Hand, profile: Profile) -> object:
     try:
-        return _came_to(settle(hand, profile))
+        return outcome(settle(hand, profile))
     except RulesError:
         return "refused"
-
-
-def _came_to(settlement: Settlement) -> object:
-    return (
-        settlement.order,
-        [(pair.a, pair.b, pair.points, pair.paid) for pair in settlement.pairs],
-        [(hand.fantasyland_next, hand.fantasyland_cards, hand.natural) for hand in settlement.hands],
-    )

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,12 @@ from firmware.table import events as ev
 from firmware.table.decide import decide, step
 from firmware.table.events import Payback
 from firmware.table.offers import NO_OFFERS, offers
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import Felt
 
+__all__ = ["felt", "lay"]
 if TYPE_CHECKING:
     from tests.firmware.running_table import Table
-
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    felt = Felt(tmp_path)
-    yield felt
-    felt.journal.close()
 
 
 def lit(felt: Felt, state: State | None = None, *, trouble: bool = False) -> dict[LampName, Light]:

@@ -20,23 +20,18 @@ from firmware.rules import load_profile, profile_names
 from firmware.simulation.live.training_table import TrainingTable
 from firmware.table import Phase
 from firmware.table import events as ev
+from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.served import served
 from tests.waiting import until
+
+__all__ = ["felt", "lay"]
 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Iterator[TrainingTable]:
     with TrainingTable(tmp_path / "training", "washington-1-unit", seed=3) as running:
         yield running
-
-
-@pytest.fixture
-def felt(tmp_path: Path) -> Iterator[Felt]:
-    """A table's own record."""
-    felt = Felt(tmp_path / "felt")
-    yield felt
-    felt.journal.close()
 
 
 def to_settled(table: TrainingTable, hand: int) -> None:

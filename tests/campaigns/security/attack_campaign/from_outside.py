@@ -27,7 +27,7 @@ from firmware.record.restore import restore
 from firmware.table import events as ev
 from tests.campaigns.security.attack_campaign.attack import Result, Room
 from tests.campaigns.security.attack_campaign.records import seen, ticking
-from tests.firmware.access.gate import OTHER, PIN, Table
+from tests.firmware.access.gate import logged_on
 from tests.firmware.record.test_dispute_file import KEY, contents, rows_of, signed
 
 OBEYED: Final = "\x1b[2K\x1b[1A\x9b8m\nAll of it holds.\n\u202e"
@@ -111,31 +111,16 @@ def sealed_again(room: Room) -> Result:
 # ---- 7: names without proof ----
 
 
-@contextmanager
-def _staffed(room: Room) -> Iterator[Table]:
-    table = Table(room.work / "people")
-    ada = {"by": "Ada", "pin": OTHER}
-    try:
-        table.give("list_person", person="Ada", role="technician", new_pin=OTHER)
-        table.give("list_person", person="Moreno", role="floor", new_pin=PIN, **ada)
-        for dealer in ("Lin", "Bert"):
-            table.give("list_person", person=dealer, role="dealer", **ada)
-        table.give("log_on", person="Lin")
-        yield table
-    finally:
-        table.journal.close()
-
-
 def in_anothers_name(room: Room) -> Result:
     """Somebody at the table signs with the name of a dealer who is not logged on."""
-    with _staffed(room) as table:
+    with logged_on(room.work / "people") as table:
         answer = table.give("log_off", by="Bert")
         return Result(answer["ok"], answer.get("error") or f"on record as {table.actors()[-1][1]}")
 
 
 def floor_without_a_pin(room: Room) -> Result:
     """A floor person is logged on without the PIN."""
-    with _staffed(room) as table:
+    with logged_on(room.work / "people") as table:
         answer = table.give("log_on", person="Moreno")
         return Result(answer["ok"], answer.get("error") or f"on record as {table.actors()[-1][1]}")
 

@@ -163,7 +163,7 @@ def test_pins_that_are_in_use_are_refused_with_a_sentence(panel: SimulatedPanel,
         GpioButtons(panel.pins, panel.factory).start(sink.put)
 
 
-@pytest.mark.parametrize("device", [GpioButtons, GpioLamps])
+@pytest.mark.parametrize("device", [GpioButtons, GpioLamps, GpioBuzzer, GpioPowerLine])
 def test_the_pin_factory_is_never_guessed(panel: SimulatedPanel, device: type[Any]) -> None:
     with pytest.raises(DeviceSettings, match="pin factory"):
         device(panel.pins, None)
@@ -291,12 +291,6 @@ def test_a_power_fail_line_that_cannot_be_read_is_not_known(
     line._device.close()
     assert line.failing() is None
     line.close()
-
-
-@pytest.mark.parametrize("device", [GpioBuzzer, GpioPowerLine])
-def test_nor_is_it_guessed_for_the_rest_of_the_header(panel: SimulatedPanel, device: type[Any]) -> None:
-    with pytest.raises(DeviceSettings, match="pin factory"):
-        device(panel.pins, None)
 
 
 def test_a_pulled_panel_presses_nothing_and_shows_nothing(panel: SimulatedPanel, lamps: GpioLamps) -> None:
