@@ -87,7 +87,8 @@ def say_missing_record(data: Path) -> None:
     """Print on standard error that a folder holds no record, for a command that continues without one."""
     from firmware.record.journal.journal import JournalReader
 
-    if not JournalReader(data).path.exists():
+    path = JournalReader(data).path
+    if not path.exists() or not path.stat().st_size:
         say(no_record(data).message, err=True)
 
 

@@ -71,6 +71,13 @@ def test_a_command_that_goes_on_without_a_record_says_which_folder_holds_none(
     assert f"There is no record in {missing}, where a box has it. Name the folder with --data FOLDER" in said
 
 
+@pytest.mark.parametrize("command", GOES_ON)
+def test_a_file_that_was_emptied_is_no_record(command: str, missing: Path, tmp_path: Path) -> None:
+    missing.mkdir()
+    (missing / "journal.sqlite").touch()
+    assert f"There is no record in {missing}, where a box has it." in run(command, tmp_path).stderr
+
+
 def test_the_sentence_says_how_the_folder_was_chosen(tmp_path: Path) -> None:
     folder = tmp_path / "mistyped"
     named = run(f"hands list --data {folder}", tmp_path).output
