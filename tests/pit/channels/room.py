@@ -144,8 +144,18 @@ class Room:
         """Move a release to a channel."""
         move(self.database, sha256, to, "Ines")
 
-    def begin(self) -> None:
-        """Put the first table into the channel First, and the release."""
+    def second_card(self, folder: str) -> RoomTable:
+        """Return the first table as it runs on another card, with the record in this folder."""
+        first, data = self.tables[0], self.pit.folder / folder
+        data.mkdir(exist_ok=True)
+        follower = self.pit.follower(self.pit.folder / first.name, data)
+        self.tables.append(RoomTable(first.name, first.table_id, data, follower))
+        return self.tables[-1]
+
+    def begin(self, count: int = 0) -> None:
+        """Put the first table into the channel First, and the release; `count` tables are added before."""
+        if count:
+            self.add(count)
         self.put(FIRST, self.tables[0].name)
         self.move()
 

@@ -79,8 +79,7 @@ def test_a_channel_cannot_be_left_out_and_an_empty_one_cannot_be_first(room: Roo
 
 
 def test_a_newer_release_begins_in_first_while_an_older_one_is_in_rest(room: Room) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.update(room.tables[0])
     room.turn()
     room.move(TENTH)
@@ -113,8 +112,7 @@ def test_a_tenth_is_filled_with_tables_that_are_heard_of_and_never_with_the_firs
 
 
 def test_a_table_that_is_enrolled_or_put_into_the_channel_later_is_asked_too(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     room.put(FIRST, "Table 2")
     with pytest.raises(PitError, match="Not updated yet: Table 1, Table 2"):  # before any turn, too
@@ -134,8 +132,7 @@ def test_a_table_that_is_enrolled_or_put_into_the_channel_later_is_asked_too(roo
 
 
 def test_a_hand_that_the_old_release_opened_does_not_count(room: Room) -> None:
-    room.add(1)
-    room.begin()
+    room.begin(1)
     room.turn()
     room.tables[0].play(5)
     room.tables[0].start(NEW)
@@ -161,8 +158,7 @@ def test_a_share_of_asked_cards_that_doubles_stops_the_release(room: Room) -> No
 
 
 def test_a_fault_keeps_a_table_from_being_updated_until_it_is_over(room: Room) -> None:
-    room.add(1)
-    room.begin()
+    room.begin(1)
     room.turn()
     room.tables[0].start(NEW)
     room.tables[0].play(1)
@@ -174,8 +170,7 @@ def test_a_fault_keeps_a_table_from_being_updated_until_it_is_over(room: Room) -
 
 
 def test_a_table_that_refuses_stops_the_release_with_its_own_reason(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     room.says(room.tables[0], "refused", Message("300 MB are left; 1500 MB are needed."))
     room.turn()
@@ -205,8 +200,7 @@ def test_a_start_that_no_release_writes_says_nothing_and_holds_up_no_release(
 
 
 def test_a_reason_that_the_database_does_not_take_as_it_is_holds_up_no_release(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     room.tables[0].start(NEW)
     room.turn()
@@ -223,8 +217,7 @@ def test_a_reason_that_the_database_does_not_take_as_it_is_holds_up_no_release(r
 
 
 def test_a_pit_that_was_away_for_hours_calls_no_table_silent(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     room.later(5 * HOUR)
     room.stepper = Stepper(room.database)  # and heard of nobody yet
@@ -233,8 +226,7 @@ def test_a_pit_that_was_away_for_hours_calls_no_table_silent(room: Room) -> None
 
 
 def test_a_release_that_starts_and_settles_nothing_stops_the_release(room: Room) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
     room.tables[0].start(NEW)
     room.says(room.tables[0], "in_force")  # installed, running, heard of: and no hand
@@ -245,8 +237,7 @@ def test_a_release_that_starts_and_settles_nothing_stops_the_release(room: Room)
 
 
 def test_a_table_that_goes_back_stops_the_release_and_is_not_called_updated(room: Room) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
     room.tables[0].start(NEW)
     room.tables[0].start(OLD)  # both between two turns: the rows know
@@ -257,8 +248,7 @@ def test_a_table_that_goes_back_stops_the_release_and_is_not_called_updated(room
 
 
 def test_a_table_that_goes_back_after_it_was_updated_takes_that_name_from_it(room: Room) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
     room.update(room.tables[0])
     room.turn()
@@ -275,8 +265,7 @@ def test_a_table_that_goes_back_after_it_was_updated_takes_that_name_from_it(roo
 
 @pytest.mark.parametrize("has_started", [False, True])
 def test_a_table_that_is_switched_off_in_the_middle_stops_the_release(room: Room, has_started: bool) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
     if has_started:
         room.tables[0].start(NEW)

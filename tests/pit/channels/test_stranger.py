@@ -18,7 +18,7 @@ from pit.errors import PitError
 from pit.files.offers import find_offered
 from pit.files.requests import ask, remove
 from pit.files.requests import withdraw as withdraw_request
-from tests.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room, RoomTable
+from tests.pit.channels.room import FIRST, NEW, OLD, SHA, TENTH, Room
 
 
 def at_once(*calls: Callable[[], object]) -> list[str]:
@@ -66,8 +66,7 @@ def test_of_several_persons_at_once_one_moves_tries_again_and_withdraws_a_releas
 
 
 def test_two_pits_at_one_database_ask_each_table_once(room: Room) -> None:
-    room.add(4)
-    room.begin()
+    room.begin(4)
     other = Stepper(room.database)
     for _ in range(3):
         assert at_once(room.stepper.turn, other.turn) == ["", ""]
@@ -76,17 +75,11 @@ def test_two_pits_at_one_database_ask_each_table_once(room: Room) -> None:
 
 def test_a_clone_of_the_first_table_with_its_own_record_makes_it_no_updated_one(room: Room) -> None:
     """Somebody has the first table's card: it starts the new release, and plays hands of its own."""
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
-    data = room.pit.folder / "clone"
-    data.mkdir()
-    clone = RoomTable(
-        "Table 1", room.tables[0].table_id, data, room.pit.follower(room.pit.folder / "Table 1", data)
-    )
+    clone = room.second_card("clone")
     clone.start(NEW)
     clone.play(1)
-    room.tables.append(clone)
     for _ in range(2):
         assert room.turn()[0] is Mark.RUNS
         assert room.of(clone).why == TWO_RECORDS
@@ -94,45 +87,33 @@ def test_a_clone_of_the_first_table_with_its_own_record_makes_it_no_updated_one(
 
 
 def test_a_new_card_that_follows_the_old_one_is_no_clone(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     room.tables[0].is_on = False
     room.later(120)
-    data = room.pit.folder / "new card"
-    data.mkdir()
-    card = RoomTable(
-        "Table 1", room.tables[0].table_id, data, room.pit.follower(room.pit.folder / "Table 1", data)
-    )
+    card = room.second_card("new card")
     card.start(NEW)
     card.play(1)
-    room.tables.append(card)
     room.turn()
     assert room.of(card).mark is Mark.UPDATED
 
 
 def test_a_clone_that_goes_on_with_the_first_tables_record_is_a_fork_and_updates_nothing(room: Room) -> None:
-    room.add(3)
-    room.begin()
+    room.begin(3)
     room.turn()
-    data = room.pit.folder / "clone"
-    shutil.copytree(room.tables[0].data, data)
+    shutil.copytree(room.tables[0].data, room.pit.folder / "clone")
     room.tables[0].play(1)
     room.turn()
-    clone = RoomTable(
-        "Table 1", room.tables[0].table_id, data, room.pit.follower(room.pit.folder / "Table 1", data)
-    )
+    clone = room.second_card("clone")
     clone.start(NEW)
     clone.play(1)
-    room.tables.append(clone)
     marks = room.turn()
     assert marks[0] is not Mark.UPDATED, marks
     assert room.asked() == ["Table 1"]
 
 
 def test_a_request_that_a_person_withdraws_is_asked_again_until_the_release_is_withdrawn(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     with room.database.transaction() as connection:
         assert withdraw_request(connection, room.tables[0].table_id, "Max", sha256=SHA)
@@ -202,8 +183,7 @@ def test_a_table_that_is_asked_for_too_much_already_says_so_on_the_page_of_relea
 
 
 def test_a_table_that_says_in_force_and_settled_without_a_start_is_not_updated(room: Room) -> None:
-    room.add(2)
-    room.begin()
+    room.begin(2)
     room.turn()
     liar = room.tables[0]
     liar.follower._release = NEW
