@@ -46,6 +46,26 @@ def send_all(follower: Follower) -> None:
     raise AssertionError("the uplink does not come to an end")
 
 
+def send_named_texts(pit: Pit, enrolment: Path, data: Path) -> None:
+    """Send all rows, and at the next heartbeat the texts that they name."""
+    now = [0.0]
+    follower = pit.follower(enrolment, data, lambda: now[0])
+    send_all(follower)
+    while project(pit.database):
+        pass
+    now[0] += HEARTBEAT_S
+    follower.step()
+
+
+def restore_from_pit(enrolment: Path, card: Path, sent: list[Entry]) -> None:
+    """Put the pit's rows on a new card; they are those that the old one sent."""
+    done = CliRunner().invoke(
+        restore_command, ["--from-pit", str(enrolment), "--data", str(card), "--yes", "--unproven"]
+    )
+    assert done.exit_code == 0, done.output
+    assert JournalReader(card).events_since(0)[: len(sent)] == sent
+
+
 def stored(pit: Pit, branch: int = 1) -> list[Entry]:
     names = ", ".join(Entry._fields)
     with pit.database.transaction() as connection:
@@ -296,13 +316,7 @@ def test_there_is_no_other_route(standing_pit: Pit, enrolment: Path, method: str
 
 def test_texts_that_rows_name_are_fetched_and_checked(pit: Pit, data: Path) -> None:
     _, enrolment = pit.enrol("Table 1")
-    now = [0.0]
-    follower = pit.follower(enrolment, data, lambda: now[0])
-    send_all(follower)
-    while project(pit.database):
-        pass
-    now[0] += HEARTBEAT_S
-    follower.step()
+    send_named_texts(pit, enrolment, data)
     with pit.database.transaction() as connection:
         found = connection.execute("SELECT hash, bytes FROM content").fetchall()
     assert found
@@ -361,20 +375,10 @@ def test_a_new_card_gets_the_whole_record_from_the_pit_and_goes_on_with_it(
     pit: Pit, data: Path, tmp_path: Path
 ) -> None:
     _, enrolment = pit.enrol("Table 1")
-    now = [0.0]
-    follower = pit.follower(enrolment, data, lambda: now[0])
-    send_all(follower)
-    while project(pit.database):
-        pass
-    now[0] += HEARTBEAT_S
-    follower.step()
+    send_named_texts(pit, enrolment, data)
     sent = stored(pit)
     card = tmp_path / "card"
-    done = CliRunner().invoke(
-        restore_command, ["--from-pit", str(enrolment), "--data", str(card), "--yes", "--unproven"]
-    )
-    assert done.exit_code == 0, done.output
-    assert JournalReader(card).events_since(0)[: len(sent)] == sent
+    restore_from_pit(enrolment, card, sent)
     assert JournalReader(card).contents() == JournalReader(data).contents()
     assert verify(card).ok
     generate_record(card, 1, pool=1)
@@ -386,13 +390,7 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     pit: Pit, data: Path, tmp_path: Path
 ) -> None:
     _, old = pit.enrol("Table 1")
-    now = [0.0]
-    follower = pit.follower(old, data, lambda: now[0])
-    send_all(follower)
-    while project(pit.database):
-        pass
-    now[0] += HEARTBEAT_S
-    follower.step()  # what the rows name
+    send_named_texts(pit, old, data)
     sent = stored(pit)
     new = tmp_path / "stick"
     words = ["table", "renew", "Table 1", "--to", str(new), "--pit", f"127.0.0.1:{pit.address[1]}"]
@@ -401,11 +399,7 @@ def test_a_table_with_a_new_card_is_enrolled_again_and_gets_its_record_with_the_
     )
     assert done.exit_code == 0, done.output
     card = tmp_path / "card"
-    done = CliRunner().invoke(
-        restore_command, ["--from-pit", str(new), "--data", str(card), "--yes", "--unproven"]
-    )
-    assert done.exit_code == 0, done.output
-    assert JournalReader(card).events_since(0)[: len(sent)] == sent
+    restore_from_pit(new, card, sent)
     stolen = pit.follower(old, data)
     stolen.step()
     assert "No table has this certificate" in str(stolen.status.trouble)
