@@ -61,6 +61,8 @@ def command(
                 processes=processes,
                 on_progress=lambda gone, of: bar.update(task, completed=gone),
             )
+        if not found.hands:
+            raise click.ClickException("None of these hands has ended: nothing was gone through.")
     except (TableError, VisionError) as error:
         raise click.ClickException(str(error)) from error
     if is_json:

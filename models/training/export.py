@@ -43,6 +43,7 @@ def export(run: Path, out: Path) -> Path:
     net = IndexNet()
     net.load_state_dict(state["average"])
     net.eval()
+    out.mkdir(parents=True, exist_ok=True)
     path = out / "reader.onnx"
     map_axes = {2: "h8", 3: "w8"}
     axes = {"picture": {1: "h", 2: "w"}, "cells": map_axes, "features": map_axes}

@@ -258,6 +258,14 @@ def test_the_command_lists_differences_and_ends_with_1_where_there_are_any(
     assert [one["what"] for one in told["differences"]] == ["picture", "picture"]
 
 
+def test_a_record_of_which_no_hand_has_ended_is_not_well(tmp_path: Path) -> None:
+    felt = Felt(tmp_path, clock=ticking())
+    felt.to_setting()
+    felt.journal.close()
+    result = CliRunner().invoke(main, ["audit", "--data", str(tmp_path), "--processes", "1"])
+    assert (result.exit_code, "nothing was gone through" in result.output) == (1, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [(["--from", "9"], "There is no such hand"), ([], None)],
