@@ -21,6 +21,7 @@ from firmware.record.journal.journal import Journal, JournalReader
 from firmware.table import Phase
 from firmware.table.events import CardPlaced
 from firmware.table_client import TableLink
+from tests.dealer_ui.felt import Felt
 from tests.processes import children, is_alive
 from tests.waiting import DEADLINE, until
 
@@ -162,6 +163,21 @@ def test_a_killed_table_leaves_a_record_that_verifies_and_is_gone_on_with(
     assert after[0].type == "table_started"
     found = verify(tmp_path)
     assert found.ok, found.problems
+
+
+@pytest.mark.sampled
+def test_a_hand_that_an_earlier_run_left_unpaid_is_no_hand_of_this_one(
+    demo: Demo, check: Check, tmp_path: Path
+) -> None:
+    felt = Felt(tmp_path)
+    felt.to_settled()
+    assert felt.state.unpaid
+    felt.journal.close()
+    done = demo("--headless", "--hands", 1, "--json", "--data", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    report = json.loads(done.stdout)
+    check(report)
+    assert report["hand"] == felt.state.hand + 1
 
 
 @pytest.mark.parametrize(

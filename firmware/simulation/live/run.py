@@ -91,9 +91,9 @@ class LiveRun:
 
         Raises SimulationStuck. Ends when stopped.
         """
-        played = reported = 0
+        played = 0
         try:
-            self._clear_up()
+            reported = self._clear_up()
             while hands is None or played < hands:
                 state = self.look()
                 if state.phase is Phase.SETTLED and not state.unpaid and state.hand != reported:
@@ -105,13 +105,14 @@ class LiveRun:
         except DealerStopped:
             return
 
-    def _clear_up(self) -> None:
-        """End a hand of an earlier run: its cards are unknown."""
+    def _clear_up(self) -> int:
+        """End a hand of an earlier run, whose cards are unknown. Return its number; 0 if there is none."""
         state = self.look()
         if state.phase is Phase.SETTLED:
             self._dealer.press("next")
         elif state.phase in OPEN - {Phase.DEALING}:
             self._dealer.touch("void", state.hand, reason="The simulation was started again")
+        return 0 if state.phase is Phase.DEALING else state.hand
 
     # ---- a person as the dealer, from any thread ----
 
