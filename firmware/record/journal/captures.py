@@ -53,7 +53,7 @@ class CaptureStore:
         """
         if not is_capture_name(name):
             raise CaptureError("%(name)s is no capture's name.", name=f"{name!r}")
-        if os.path.realpath(self.folder / name) != f"{self._real}/{name}":
+        if os.path.realpath(self.folder / name) != os.path.join(self._real, name):  # noqa: PTH118 -- as realpath says it
             raise CaptureError("The capture %(name)s is a link to elsewhere; no capture is one.", name=name)
         return self.folder / name
 
