@@ -191,11 +191,10 @@ def export(number: int, data: Path, out: Path | None, by: str | None, key_folder
 
 def _export_here(number: int, data: Path, out: Path, key_folder: Path) -> None:
     from firmware.cli.dispute_pdf_hook import dispute_pdf
-    from firmware.record.archive import Archive
     from firmware.record.dispute_file import write_dispute_file
     from firmware.record.evidence.signing import FILE, DeviceKey, KeyUnusable
 
-    archive = Archive(data)
+    archive = _open_archive(data)
     archive.hand(number)
     try:
         is_missing = not (key_folder / FILE).exists()

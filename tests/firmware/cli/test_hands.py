@@ -73,6 +73,7 @@ def test_bad_questions_are_said(data: Path, tmp_path: Path) -> None:
     assert "is not one of" in run(data, "list", "--with", "aces", exits=2).output
     assert "There is no record" in run(tmp_path / "nowhere", "list", exits=2).output
     assert "There is no record" in run(tmp_path / "nowhere", "show", 1, exits=2).output
+    assert "There is no record" in run(tmp_path / "nowhere", "export", 1, exits=2).output
     assert "not in the record" in run(data, "show", 9, exits=2).output
     assert "not in the record" in run(data, "export", 9, "--out", tmp_path / "x.zip", exits=2).output
     assert "not settled" in run(data, "recall", 2, exits=2).output
