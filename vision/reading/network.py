@@ -21,12 +21,13 @@ from numpy.typing import NDArray
 
 from vision.base.arrays import Image
 from vision.reading.cards import RANKS, SUITS
-from vision.reading.pips import PipReader, load_network
+from vision.reading.pips import PipReader, cannot_load, load_network
 from vision.reading.signs import SignReader
 
 STRIDE = 8
 FEATURES = 112
 _PAD = 16
+_INPUT = "picture"  # its name in the file
 _UNIT_SIZE_PX = 32.0  # the network's height of an index is log(px / 32)
 Floats = NDArray[np.float64]
 
@@ -175,8 +176,7 @@ class CardReader:
         self.path = model or default_model()
         self.deck = deck
         self._threads = threads
-        self._session = load_network(self.path, threads)
-        self._input = self._session.get_inputs()[0].name
+        self._session = load_network(self.path, threads, _INPUT)
 
     @cached_property
     def pips(self) -> PipReader | None:
@@ -194,19 +194,27 @@ class CardReader:
 
     @cached_property
     def calibrations(self) -> Calibrations:
-        """The calibrations of this model, from the manifest next to it."""
-        manifest = self.path.with_suffix(".json")
-        stored = json.loads(manifest.read_text()).get("calibration") if manifest.exists() else None
-        if stored is None:
-            return Calibrations()
-        return Calibrations(
-            **{
-                part.name: Calibration(
-                    Curve(**stored[part.name]["margin"]), Curve(**stored[part.name]["evidence"])
-                )
-                for part in fields(Calibrations)
-            }
-        )
+        """The calibrations of this model, from the manifest next to it; until it is calibrated, the defaults.
+
+        Raises:
+            ModelError: there is no such manifest, or it is another network's.
+        """
+        path = self.path.with_suffix(".json")
+        try:
+            manifest = json.loads(path.read_text())
+            if "calibration" not in manifest and manifest["file"] == self.path.name:
+                return Calibrations()
+            stored = manifest["calibration"]
+            return Calibrations(
+                **{
+                    part.name: Calibration(
+                        Curve(**stored[part.name]["margin"]), Curve(**stored[part.name]["evidence"])
+                    )
+                    for part in fields(Calibrations)
+                }
+            )
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise cannot_load(path, error) from error
 
     @cached_property
     def sha256(self) -> str:
@@ -223,7 +231,7 @@ class CardReader:
             raise ValueError(f"a picture is h × w × 3 of uint8, not {picture.shape} of {picture.dtype}")
         h, w = picture.shape[:2]
         padded = cv2.copyMakeBorder(picture, 0, -h % _PAD, 0, -w % _PAD, cv2.BORDER_CONSTANT)
-        cells, features = self._session.run(None, {self._input: padded[None]})
+        cells, features = self._session.run(None, {_INPUT: padded[None]})
         return _peaks(cells[0], features[0], threshold, self.deck)
 
 

@@ -52,8 +52,13 @@ NOTHING = np.repeat([1 / len(COUNTS), 1 / len(SUITS)], [len(COUNTS), len(SUITS)]
 _LEAST = 1e-9  # probability: the most that a reading may count against a card
 
 
-def load_network(model: Path, threads: int) -> onnxruntime.InferenceSession:
-    """Load a network to run on so many processor threads.
+def cannot_load(path: Path, error: object) -> ModelError:
+    """Return the error of a file of the model that cannot be used."""
+    return ModelError("The card reader's model %(path)s cannot be loaded: %(error)s.", path=path, error=error)
+
+
+def load_network(model: Path, threads: int, takes: str) -> onnxruntime.InferenceSession:
+    """Load the network whose one input has the name `takes`, to run on so many processor threads.
 
     Raises:
         ModelError: the file is missing or is no such network.
@@ -65,11 +70,12 @@ def load_network(model: Path, threads: int) -> onnxruntime.InferenceSession:
     # long (measured on two cores).
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime has no root error of its own
-        raise ModelError(
-            "The card reader's model %(path)s cannot be loaded: %(error)s.", path=model, error=error
-        ) from error
+        raise cannot_load(model, error) from error
+    if (inputs := [one.name for one in session.get_inputs()]) != [takes]:
+        raise cannot_load(model, f"its input is {', '.join(inputs)}, not {takes}")
+    return session
 
 
 class PipReader:
@@ -80,7 +86,7 @@ class PipReader:
     """
 
     def __init__(self, model: Path, threads: int = 1) -> None:
-        self._session = load_network(model, threads)
+        self._session = load_network(model, threads, "cards")
 
     def readings(self, cards: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return what each of n cards (n × 88 × 64 × 3, BGR) looks like, n × 15: the probabilities of `COUNTS`, then

@@ -123,7 +123,7 @@ class SignReader:
     """
 
     def __init__(self, model: Path, threads: int = 2) -> None:
-        self._session = load_network(model, threads)
+        self._session = load_network(model, threads, "cuts")
 
     def suits(
         self,

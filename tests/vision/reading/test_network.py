@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from vision.base.errors import ModelError
 from vision.reading.cards import RANKS, SUITS
-from vision.reading.network import CardReader, default_model
+from vision.reading.network import Calibrations, CardReader, default_model
+from vision.reading.pips import PipReader
+from vision.reading.signs import SignReader
 
 
 def test_the_manifest_describes_the_model_that_is_packaged() -> None:
@@ -42,3 +45,30 @@ def test_a_missing_or_broken_model_is_told(tmp_path: Path) -> None:
     (tmp_path / "broken.onnx").write_bytes(b"no model")
     with pytest.raises(ModelError, match="cannot be loaded"):
         CardReader(tmp_path / "broken.onnx")
+
+
+@pytest.mark.parametrize("name", ["reader", "pips", "signs"])
+def test_a_network_in_the_place_of_another_is_told(tmp_path: Path, name: str) -> None:
+    load = {"reader": CardReader, "pips": PipReader, "signs": SignReader}[name]
+    other = default_model().with_name("pips.onnx" if name == "signs" else "signs.onnx")
+    model = shutil.copyfile(other, tmp_path / f"{name}.onnx")
+    with pytest.raises(ModelError, match=rf"{name}\.onnx cannot be loaded: its input is"):
+        load(model, 1)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [None, b"", b"{", b"\xff", b"[]", b"{}", b'{"file": "signs.onnx"}', b'{"calibration": {"whole": {}}}'],
+)
+def test_without_its_calibration_no_card_is_sure(tmp_path: Path, manifest: bytes | None) -> None:
+    model = shutil.copyfile(default_model(), tmp_path / "reader.onnx")
+    if manifest is not None:
+        model.with_suffix(".json").write_bytes(manifest)
+    with pytest.raises(ModelError, match=r"reader\.json cannot be loaded"):
+        _ = CardReader(model).calibrations
+
+
+def test_a_new_network_reads_before_it_is_calibrated(tmp_path: Path) -> None:
+    model = shutil.copyfile(default_model(), tmp_path / "reader.onnx")
+    model.with_suffix(".json").write_text('{"file": "reader.onnx"}')
+    assert CardReader(model).calibrations == Calibrations()
