@@ -131,7 +131,7 @@ class BoxFacts:
             try:
                 stated = networks_hash(files("models"), as_named=True)
                 actual = networks_hash(files("models"))
-            except (OSError, ValueError, KeyError):
+            except (OSError, ValueError, KeyError, TypeError):
                 pass
             self._model = stated, actual
         return self._model

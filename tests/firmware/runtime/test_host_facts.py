@@ -125,3 +125,12 @@ def test_one_reader_of_one_spot_is_whole(tmp_path: Path) -> None:
 def test_the_pis_sensors_are_told_as_far_as_they_speak() -> None:
     assert facts_of_pi(PowerReading(None, None, None, 55.5)) == {"celsius": 55.5}
     assert facts_of_pi(PowerReading(False, True, None, None)) == {"weak": False, "was_weak": True}
+
+
+@pytest.mark.parametrize("manifest", ["", "{}", "[]"])
+def test_a_broken_manifest_says_nothing_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, manifest: str
+) -> None:
+    (tmp_path / "reader.json").write_text(manifest)
+    monkeypatch.setattr("firmware.runtime.host_facts.files", lambda _: tmp_path)
+    assert not {"model_hash", "model_named"} & BoxFacts(tmp_path).of_box().keys()
