@@ -50,6 +50,8 @@ def command(
     timed = since_ms is not None or until_ms is not None
     if timed + (down is not None) + is_shift > 1:
         raise click.UsageError("Choose one of --shift, --down, and --from with --to.")
+    if since_ms is not None and until_ms is not None and since_ms >= until_ms:
+        raise click.UsageError("--from must lie before --to.")
     if as_csv and is_json:
         raise click.UsageError("Choose --csv or --json.")
     reader = JournalReader(data)

@@ -315,6 +315,7 @@ def test_a_full_disk_leaves_no_half_report(
         (["--shift", "--down", "1"], 2, "Choose one"),
         (["--csv", "--json"], 2, "Choose --csv or --json"),
         (["--down", "5"], 1, "No hand was opened in a down 5"),
+        (["--from", "2026-11-20T19:00", "--to", "2026-11-20T18:30"], 2, "--from must lie before --to."),
     ],
 )
 def test_a_report_of_nonsense_is_refused_in_a_sentence(
