@@ -214,7 +214,7 @@ def test_a_stuck_push_button_is_said(room: Room, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(debounce, "STUCK", 0.2)
     room.table.panel.push("reject")
     try:
-        found = room.measure("buttons.presses", hands_s=5.0)
+        found = room.measure("buttons.presses")
     finally:
         room.table.panel.let_go("reject")
         # the table looks at its devices now and then: the next test begins once it has seen that
