@@ -168,6 +168,14 @@ def test_a_check_rings_where_it_should_and_is_silent_where_all_is_well(name: str
         )
 
 
+@pytest.mark.parametrize("change", [{"answers": False}, {"faults": {"camera": "The cable is out."}}])
+def test_the_last_picture_says_nothing_is_well_while_nobody_looks(change: dict[str, Any]) -> None:
+    for name in ("sharpness", "light", "banding", "markers", "drift"):
+        assert of(name, replace(WELL, **change)).verdict == "unknown", name
+        bad, _verdict = RINGS[name][0]
+        assert of(name, replace(WELL, **bad, **change)).verdict in ("look", "bad"), "trouble is still shown"
+
+
 def test_what_is_not_installed_is_neither_well_nor_faulty() -> None:
     faults = {"puck": "The cable is out.", "buttons": "White is stuck.", "lamps": "A lamp is out."}
     found = judge(replace(WELL, without=("puck", "panel"), buttons=False, readers_ok=None, faults=faults))
