@@ -198,7 +198,7 @@ class Camera:
     name: Annotated[str, Field(min_length=1)]
     width_px: _Count
     height_px: _Count
-    horizontal_fov_deg: Annotated[_Length, Field(lt=180)]
+    horizontal_fov_deg: Annotated[_Number, Field(ge=1, lt=180)]
     height_mm: _Length
 
     @property

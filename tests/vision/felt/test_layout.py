@@ -127,6 +127,11 @@ WRONG = {
         "horizontal_fov_deg = 180",
         "is not less than 180",
     ),
+    "a field of view of nothing": (
+        "horizontal_fov_deg = 55.3",
+        "horizontal_fov_deg = 5e-324",
+        "camera.horizontal_fov_deg is less than 1",
+    ),
     "a table that is a number": ("[camera]", "[camera2]", "camera is missing"),
     "markers that are no list": (
         "at = [ # centres",
