@@ -61,8 +61,12 @@ def command(
     from vision.felt.layout import TableLayout
 
     if board is not None:
+        if paths or of_lens or through or before or out or keep or is_json:
+            raise click.UsageError("--board writes the board and does nothing else: leave out the rest.")
         _write_board(board)
         return
+    if of_lens and (through or before):
+        raise click.UsageError("--through and --before are for the felt: leave them out with --lens.")
     config = load_config(config_file, data=data)
     felt = TableLayout.load(layout_file or config.camera.layout)
     if of_lens and not paths:
@@ -80,6 +84,8 @@ def _write_board(path: Path) -> None:
 
     from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
 
+    if path.suffix.lower() != ".png":
+        raise click.UsageError(f"The board is a PNG picture: name the file .png, not {path.name}.")
     _, png = cv2.imencode(".png", board_picture())
     try:
         path.write_bytes(png.tobytes())

@@ -106,8 +106,13 @@ def test_what_cannot_be_calibrated_is_told_in_a_sentence(pictures: Path, tmp_pat
         (("--lens",), 2, "Name the pictures of the board"),
         ((pictures / "bare", "--before", tmp_path / "none.json"), 2, "cannot be read"),
         ((pictures / "bare", "--layout", tmp_path / "none.toml"), 2, "cannot be read"),
+        (("--board", tmp_path / "board.pdf"), 2, "name the file .png, not board.pdf"),
+        (("--board", tmp_path / "board.png", "--lens", "--keep"), 2, "does nothing else"),
+        (("--board", tmp_path / "board.png", "--json"), 2, "does nothing else"),
+        ((pictures / "bare", "--lens", "--through", tmp_path / "none.json"), 2, "are for the felt"),
     ):
         done = run(*args)
         assert done.exit_code == code, done.output
         assert words in done.stderr
         assert "Traceback" not in done.stderr
+    assert not [*tmp_path.glob("board.*")]
