@@ -134,7 +134,7 @@ def _judge_age(
         return _unknown()
     if not done:
         return LOOK, "", never, advice
-    if age_ms is None:
+    if age_ms is None or age_ms < -DAY_MS:  # done in what is the future by this clock
         return _unknown()
     days = max(0, age_ms) // DAY_MS
     return (LOOK, f"{days} d", old, advice) if days > most_days else (OK, f"{days} d", well, None)

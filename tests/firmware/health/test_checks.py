@@ -176,6 +176,12 @@ def test_the_last_picture_says_nothing_is_well_while_nobody_looks(change: dict[s
         assert of(name, replace(WELL, **bad, **change)).verdict in ("look", "bad"), "trouble is still shown"
 
 
+def test_what_was_done_in_the_future_by_this_clock_is_of_unknown_age() -> None:
+    for days, verdict in ((-0.5, "ok"), (-2, "unknown")):
+        facts = replace(WELL, felt_age_ms=int(days * DAY_MS), anchor_age_ms=int(days * DAY_MS))
+        assert [of(name, facts).verdict for name in ("calibration", "anchor")] == [verdict] * 2
+
+
 def test_what_is_not_installed_is_neither_well_nor_faulty() -> None:
     faults = {"puck": "The cable is out.", "buttons": "White is stuck.", "lamps": "A lamp is out."}
     found = judge(replace(WELL, without=("puck", "panel"), buttons=False, readers_ok=None, faults=faults))
