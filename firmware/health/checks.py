@@ -113,7 +113,7 @@ def _judge_picture(name: str, bad: Verdict = BAD) -> Judge:
         figure = found.figures["value"] if name == "markers" else found.figure
         if found.verdict is not OK:
             return bad, figure, found.says, None
-        if facts.answers is False or "camera" in facts.faults:
+        if not facts.answers or "camera" in facts.faults:
             return _unknown()  # nobody looks: what the last picture was says nothing of now
         return OK, figure, found.says, None
 

@@ -47,7 +47,7 @@ class InstallDesk:
         return found if found is not None and found.key == one.key else None
 
     def may_switch(self, now: bool) -> None:
-        """Return whether the table may be stopped now: no hand lies on it."""
+        """Let root's program stop the table, or not: it may while no hand lies on it."""
         path = self._folder / MAY_SWITCH
         with suppress(OSError):  # root's program waits, and gives up in the end
             if now:
