@@ -30,9 +30,9 @@ from firmware.table.people import (
     ALARM_TRIES,
     FIRST_WAIT_S,
     FREE_TRIES,
-    LEAST_DIGITS,
     LONGEST_WAIT_S,
-    MOST_DIGITS,
+    MAX_DIGITS,
+    MIN_DIGITS,
     PIN_ROLES,
     Role,
 )
@@ -259,7 +259,7 @@ def _acceptance_limits(_: str) -> str:
 
 def _locks(_: str) -> str:
     return (
-        f"A PIN has {LEAST_DIGITS} to {MOST_DIGITS} figures. After {FREE_TRIES} wrong ones in a row the screen waits "
+        f"A PIN has {MIN_DIGITS} to {MAX_DIGITS} figures. After {FREE_TRIES} wrong ones in a row the screen waits "
         f"for {FIRST_WAIT_S:.0f} seconds, after each further one for {LONGEST_WAIT_S:.0f}: everybody, never longer. "
         f"{ALARM_TRIES} wrong ones in a row, here or for one person, raise an alarm. A session ends {SESSION_S:.0f} "
         "seconds after the last touch."

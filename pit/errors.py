@@ -59,14 +59,14 @@ UNREADABLE: Final = (
 """What following a row that no release wrote may raise; it stops its own record, and no other."""
 
 
-MOST_OF_REASON: Final = 500
+MAX_REASON: Final = 500
 """Characters of a reason that are stored: the rest of it came from the row."""
 
 
 def reason(why: Message | str) -> str:
     """Return why a record waits as text that the database takes, whatever the row holds."""
     text = str(why).replace("\0", "\\0").encode(errors="backslashreplace").decode()
-    return text[:MOST_OF_REASON]
+    return text[:MAX_REASON]
 
 
 def not_taken(after: int, upto: int) -> Message:

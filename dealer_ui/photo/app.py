@@ -42,8 +42,8 @@ from dealer_ui.web.log_in import TRIES_EACH, TRIES_OF_ALL, need_own_site
 from dealer_ui.web.pages import attachment
 from dealer_ui.web.rate_limit import Limit, canonical_address
 from firmware.messages import MessageError
-from firmware.photo.apart import MOST_BYTES, PhotoReading, PhotoRefused, read_apart
-from firmware.photo.asking import MOST_QUESTIONS
+from firmware.photo.apart import MAX_BYTES, PhotoReading, PhotoRefused, read_apart
+from firmware.photo.asking import MAX_QUESTIONS
 from firmware.rules import HandError
 from firmware.table.settings import HouseSettings
 
@@ -202,8 +202,8 @@ def home() -> str:
         view=_view() if _visit().reading else None,
         profiles=profiles(),
         units=UNITS,
-        most_bytes=MOST_BYTES,
-        many=MOST_QUESTIONS,
+        most_bytes=MAX_BYTES,
+        many=MAX_QUESTIONS,
         minutes=round(IDLE_S / 60),
     )
 
@@ -212,9 +212,9 @@ def home() -> str:
 @guard.open_to(guard.EVERYBODY)
 def send() -> AnyResponse:
     """Read a photograph, whose file is the request's body, and keep what was read until there is another."""
-    request.max_content_length = MOST_BYTES
-    if (request.content_length or 0) > MOST_BYTES:
-        most = MOST_BYTES // 1_000_000
+    request.max_content_length = MAX_BYTES
+    if (request.content_length or 0) > MAX_BYTES:
+        most = MAX_BYTES // 1_000_000
         abort(
             413, _("This file has more than %(most)s MB. Take the picture at a lower resolution.", most=most)
         )

@@ -39,7 +39,7 @@ def command(port: int, page: Path | None, secret: Path | None) -> None:
     from dealer_ui.web.bare_app import LOOPBACK_HOSTS
     from dealer_ui.web.serve import Server, make_server, need_listening, run_until_stopped
     from dealer_ui.web.serve_behind_nginx import make_unix_server, socket_at
-    from firmware.photo.apart import MOST_BYTES
+    from firmware.photo.apart import MAX_BYTES
     from firmware.systemd import sockets_from_manager
     from firmware.threads import end_with_its_threads
 
@@ -49,7 +49,7 @@ def command(port: int, page: Path | None, secret: Path | None) -> None:
     is_behind = listening is not None
     listening = listening or need_listening("The page", "127.0.0.1", port, "Choose another with --port.")
     app = create_app(codes, secure=is_behind)
-    limits: dict[str, Any] = {"largest": MOST_BYTES, "whole_s": WHOLE_S, "gone": _nothing}
+    limits: dict[str, Any] = {"largest": MAX_BYTES, "whole_s": WHOLE_S, "gone": _nothing}
     with listening:
         if is_behind:
             server: Server = make_unix_server(app, listening, {}, **limits)

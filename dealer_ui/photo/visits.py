@@ -14,7 +14,7 @@ from firmware.photo.asking import Answers
 IDLE_S: Final = 15 * 60.0
 """Seconds without a request after which a visit is over, and its photograph gone."""
 LONGEST_S: Final = 2 * 3600.0
-MOST_VISITS: Final = 16
+MAX_VISITS: Final = 16
 """Visits at once; one more ends the one that is silent longest."""
 
 
@@ -51,7 +51,7 @@ class Visits:
         token, now = secrets.token_urlsafe(32), self._clock()
         with self._lock:
             self._open[token] = Visit(now, now)
-            while len(self._open) > MOST_VISITS:
+            while len(self._open) > MAX_VISITS:
                 self._open.popitem(last=False)
         return token
 

@@ -28,7 +28,7 @@ from firmware.access.pins import matches_verifier, verifier
 from firmware.table.people import Person, Role
 
 PEOPLE: Final = "people.json"
-MOST_SESSIONS: Final = 64
+MAX_SESSIONS: Final = 64
 
 
 class RemotePeople:
@@ -127,7 +127,7 @@ class RemoteSessions(Sessions):
         token = secrets.token_urlsafe(32)
         self.begin({"session": token, "name": name, "role": Role.AUDITOR, "expires_s": IDLE_S})
         self._began[token] = (passphrase_id, self._clock())
-        while len(self._began) > MOST_SESSIONS:
+        while len(self._began) > MAX_SESSIONS:
             self.end(next(iter(self._began)))
         return token
 

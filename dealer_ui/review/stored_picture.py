@@ -12,21 +12,21 @@ from typing import Final
 from PIL import Image
 
 FORMATS: Final = ("JPEG", "PNG")
-MOST_PIXELS: Final = 1 << 25
-"""Of a picture: twice as many as the largest camera has."""
+MAX_PIXELS: Final = 1 << 25
+"""Pixels of a picture: twice as many as the largest camera has."""
 HEAD: Final = 1 << 16
 """Bytes in which a picture must have said its size; a camera's says it in the first thousand."""
-MOST_MARKERS: Final = 200
-"""Of a JPEG; a camera's has a dozen, one that shows itself bit by bit three dozen."""
-MOST_CHUNKS: Final = 1 << 14
-"""Of a PNG; each holds 8 kB of the pixels, or more."""
+MAX_MARKERS: Final = 200
+"""Markers of a JPEG; a camera's has a dozen, one that shows itself bit by bit three dozen."""
+MAX_CHUNKS: Final = 1 << 14
+"""Chunks of a PNG; each holds 8 kB of the pixels, or more."""
 _MARKER: Final = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 
 
 def open_picture(data: bytes) -> Image.Image | None:
     """Return a picture as RGB, without its file's notes; None if it is none, or would take much time or memory."""
     size = stated_size(data[:HEAD])
-    if size is None or size[0] * size[1] > MOST_PIXELS or not _has_few_parts(data):
+    if size is None or size[0] * size[1] > MAX_PIXELS or not _has_few_parts(data):
         return None
     try:
         with Image.open(BytesIO(data), formats=FORMATS) as picture:
@@ -54,9 +54,9 @@ def stated_size(head: bytes) -> tuple[int, int] | None:
 
 def _has_few_parts(data: bytes) -> bool:
     if data.startswith(b"\xff"):
-        return not any(islice(_MARKER.finditer(data), MOST_MARKERS, None))
+        return not any(islice(_MARKER.finditer(data), MAX_MARKERS, None))
     at = 8
-    for _ in range(MOST_CHUNKS):
+    for _ in range(MAX_CHUNKS):
         if at >= len(data):
             return True
         at += 12 + int.from_bytes(data[at : at + 4])

@@ -40,8 +40,8 @@ LONGEST_PAUSE_S: Final = 10.0
 
 While no screen is plugged in, none lasts: it shows the page at most this long after it is plugged in.
 """
-MOST_START_S: Final = 240.0
-"""The most seconds that a browser has to paint the first time. Each one that does not paint doubles the next one's."""
+MAX_START_S: Final = 240.0
+"""Seconds that a browser has to paint the first time. Each one that does not paint doubles the next one's."""
 
 BROWSER: Final = (
     *("chromium", "--kiosk", "--ozone-platform=wayland", "--no-first-run", "--no-default-browser-check"),
@@ -189,7 +189,7 @@ class Kiosk:
             self._start_s = START_S
             return
         if lived_s >= self._start_s:
-            self._start_s = min(2 * self._start_s, MOST_START_S)
+            self._start_s = min(2 * self._start_s, MAX_START_S)
         # a damaged profile is no reason to stay dark
         shutil.rmtree(self._home / "chromium", ignore_errors=True)
 

@@ -10,14 +10,14 @@ from dealer_ui.text.words import money
 from dealer_ui.view.screen import Action, Amount, NameEntry, Player
 from firmware.messages import Message
 from firmware.rules import SEATS, Profile
-from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS
+from firmware.rules.hand import MAX_HANDS, MIN_HANDS
 from firmware.table.events import HandOpened
 from firmware.table.offers import NO_OFFERS, Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS
 from firmware.table.state import State
 
-MOST_CENTS: Final = 100_000_000
-"""Cents that a keypad takes where the house sets no most: a million dollars."""
+MAX_CENTS: Final = 100_000_000
+"""Cents that a keypad takes where the house sets no maximum: a million dollars."""
 
 
 def is_between(state: State) -> bool:
@@ -65,10 +65,10 @@ def _standing(state: State, rules: Profile, name: str, stack: int | None, next_i
         for one in state.house.seats
         if not _absence(state, rules, one.player, state.stack_of(one.player))
     }
-    if len(ready) < FEWEST_HANDS:
+    if len(ready) < MIN_HANDS:
         return _("waits for another player")
     if next_in and name not in next_in:
-        four = rules.limits.players == MOST_HANDS
+        four = rules.limits.players == MAX_HANDS
         return _("waits: four others play") if four else _("waits: the others play")
     if name in state.fantasyland:
         return _("plays · %(what)s", what=fantasyland_words(state.fantasyland[name]))
@@ -90,7 +90,7 @@ def _absence(state: State, rules: Profile, name: str, stack: int | None) -> str:
 def _amounts(state: State, rules: Profile, name: str, stack: int | None, may: Offers) -> tuple[Amount, ...]:
     """Return what may be keyed about a stack. The table enforces the house's limits; here they are only displayed."""
     unit, limits = state.house.unit, rules.limits
-    most = limits.max_stack * unit or MOST_CENTS
+    most = limits.max_stack * unit or MAX_CENTS
     on_table = sum(filter(None, (state.stack_of(seat.player) for seat in state.house.seats)))
 
     def keyed(do: str, title: str, **how: Any) -> Iterator[Amount]:
@@ -113,7 +113,7 @@ def _amounts(state: State, rules: Profile, name: str, stack: int | None, may: Of
         *keyed(
             "count_stack",
             _("%(player)s: the whole stack", player=name),
-            most=MOST_CENTS,
+            most=MAX_CENTS,
             limit=limits.max_stack * unit or on_table,
         ),
     )
@@ -133,10 +133,10 @@ def _buy_in(offer: Offer | None, into: Any, name: str, unit: int, rules: Profile
         {**offer.command} if offer else {},
         _("%(player)s buys in", player=name) if name else _("Buy in"),
         least=max(1, limits.buy_in * unit),
-        most=limits.max_stack * unit or MOST_CENTS,
+        most=limits.max_stack * unit or MAX_CENTS,
         chips=tuple(
             cents
-            for cents in chip_sums(unit, limits.max_stack * unit or MOST_CENTS)
+            for cents in chip_sums(unit, limits.max_stack * unit or MAX_CENTS)
             if cents >= limits.buy_in * unit
         ),
         into=into,

@@ -13,7 +13,7 @@ from dealer_ui.web.services import services
 from dealer_ui.web.sessions import COOKIE
 from firmware.access.control import POLLING_COMMANDS
 from firmware.table.command import COMMAND_ROLES
-from firmware.table.people import LEAST_DIGITS, Role
+from firmware.table.people import MIN_DIGITS, Role
 from firmware.table.topics.screen import LIVENESS_COMMANDS
 from firmware.table_client import TableUnreachable
 
@@ -78,7 +78,7 @@ def _pin_notice(wrong: int, *, is_short: bool) -> str:
         sentences.append(
             _(
                 "Your PIN is short. Choose one of %(least)s figures or more: Set-up, People and PINs.",
-                least=LEAST_DIGITS,
+                least=MIN_DIGITS,
             )
         )
     return " ".join(sentences)

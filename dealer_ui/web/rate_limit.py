@@ -12,9 +12,9 @@ NETWORK: Final = 4
 
 One machine can use any number of addresses in its network. Without this limit it could use up the limit of all.
 """
-MOST_KNOWN: Final = 64
+MAX_KNOWN_ADDRESSES: Final = 64
 """How many addresses from which people logged in are remembered. Attempts from other addresses do not delay them."""
-MOST_ADDRESSES: Final = 4096
+MAX_ADDRESSES: Final = 4096
 """How many addresses are counted individually. The least recent are dropped, but still count in the total."""
 
 
@@ -65,7 +65,7 @@ class Limit:
         with self._lock:
             self._known.setdefault(address, self._bucket(address, 1))
             self._known.move_to_end(address)
-            if len(self._known) > MOST_KNOWN:
+            if len(self._known) > MAX_KNOWN_ADDRESSES:
                 self._known.popitem(last=False)
 
     def _buckets(self, address: str) -> list[Bucket]:
@@ -82,7 +82,7 @@ class Limit:
         burst, per_s = self._each
         bucket = self._of.setdefault(name, Bucket(times * burst, times * per_s))
         self._of.move_to_end(name)
-        if len(self._of) > MOST_ADDRESSES:
+        if len(self._of) > MAX_ADDRESSES:
             self._of.popitem(last=False)
         return bucket
 

@@ -21,7 +21,7 @@ from firmware.table.events import Event
 from firmware.table.people import (
     BADGE,
     FREE_TRIES,
-    LEAST_DIGITS,
+    MIN_DIGITS,
     PIN_ROLES,
     SCREEN,
     Person,
@@ -241,7 +241,7 @@ class AccessControl:
                 wait_s=wait,
             )
         assert person is not None
-        is_short = len(pin) < LEAST_DIGITS
+        is_short = len(pin) < MIN_DIGITS
         record.write([ev.PinAccepted(person.name, at, is_short)], TABLE)
         self._open_at.pop(place, None)
         told: dict[str, Any] = {"wrong_pins": person.tried} if person.tried else {}

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from firmware.record.evidence.verify import Problem, Verification
 
 WITH: Final = ("correction", "foul", "natural", "dispute", "not_reviewed")
-MOST_PROBLEMS: Final = 20
-"""The most problems printed as text; JSON has all of them."""
+MAX_PROBLEMS: Final = 20
+"""Maximum number of problems printed as text; JSON has all of them."""
 _json = click.option("--json", "is_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -324,11 +324,11 @@ def _verify_record(
 
 
 def _say_problems(label: str, problems: Sequence[Problem]) -> None:
-    for problem in problems[:MOST_PROBLEMS]:
+    for problem in problems[:MAX_PROBLEMS]:
         where = f"row {problem.seq}: " if problem.seq else ""
         say(f"{label}: {where}{problem.what}")
-    if len(problems) > MOST_PROBLEMS:
-        say(f"and {len(problems) - MOST_PROBLEMS} more; --json lists them all")
+    if len(problems) > MAX_PROBLEMS:
+        say(f"and {len(problems) - MAX_PROBLEMS} more; --json lists them all")
 
 
 def _signers(found: Verification, key_folder: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn
 
 DEEPEST = 100
 """Maximum depth of nested brackets; a hand has four."""
-MOST_DIGITS = 4_300
+MAX_DIGITS = 4_300
 """Maximum digits of a number: Python reads no more."""
 LONGEST_LINE = 1 << 24
 """Maximum bytes of a line that are kept."""
@@ -143,7 +143,7 @@ def _parse(text: str, number: int) -> Input:
     except RecursionError:
         return Input(number, error=_TOO_DEEP)
     except ValueError as error:
-        digits = f"a number has more than {MOST_DIGITS:,} digits"
+        digits = f"a number has more than {MAX_DIGITS:,} digits"
         return Input(number, error=f"this is not JSON: {digits if 'digits' in str(error) else error}")
     if _end_of(_SPACE, text, end) < len(text):
         return Input(number, error=_MORE)

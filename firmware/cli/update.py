@@ -85,7 +85,7 @@ def command(
     from firmware.update import install
     from firmware.update.files import read_plain
     from firmware.update.release import MAKER
-    from firmware.update.trust import MAKER_NAME, MOST_ROOT, Trust, folder_files
+    from firmware.update.trust import MAKER_NAME, MAX_ROOT, Trust, folder_files
 
     if (source is None) != from_stick:
         raise click.UsageError("Name the folder of the release, or give --from-stick: one of the two.")
@@ -96,7 +96,7 @@ def command(
     if machine != platform.machine() and not only_check:
         raise click.UsageError("--machine is for --check.")
     try:
-        anchor = read_plain(root, MOST_ROOT)
+        anchor = read_plain(root, MAX_ROOT)
     except FileNotFoundError as error:
         raise click.UsageError(f"{root} is missing; the first installation puts it there.") from error
     try:

@@ -13,7 +13,7 @@ from firmware.names.skeleton import skeleton, without_invisible
 
 LONGEST: Final = 40
 """The maximum length of a name of a person, a player, a table or a deck, in characters."""
-MOST_MARKS: Final = 4
+MAX_MARKS: Final = 4
 """The maximum number of successive marks on one letter (UTS #39, 5.4).
 
 Hebrew and Vietnamese need up to four. More would cover the names in the lines above and below.
@@ -56,7 +56,7 @@ def check_name(name: str, most: int = LONGEST) -> str:
         raise NameRefused("A name has a letter or a digit.")
     if _has_wrong_marks(name):
         raise NameRefused(
-            "A letter of a name has at most %(most)s marks above and below, each once.", most=MOST_MARKS
+            "A letter of a name has at most %(most)s marks above and below, each once.", most=MAX_MARKS
         )
     return name
 
@@ -124,7 +124,7 @@ def _has_wrong_marks(name: str) -> bool:
         if category[0] == "M" and before == " ":
             return True
         marks = [*marks, letter] if category in ("Mn", "Me") else []
-        if len(marks) > MOST_MARKS or len(set(marks)) < len(marks):
+        if len(marks) > MAX_MARKS or len(set(marks)) < len(marks):
             return True
         before = letter
     return False

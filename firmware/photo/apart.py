@@ -16,9 +16,10 @@ from firmware.messages import Message, MessageError
 from firmware.photo.asking import PhotoCard
 from firmware.photo.grouping import Place
 
-MOST_BYTES: Final = 16_000_000
-"""Of a photograph's file: four times what a phone takes."""
-MOST_PIXELS: Final = 50_000_000
+MAX_BYTES: Final = 16_000_000
+"""Bytes of a photograph's file: four times what a phone takes."""
+MAX_PIXELS: Final = 50_000_000
+"""Pixels of a photograph."""
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
 """Pillow's names of what may come in. Of a JPEG with a second picture behind it, as of depth, the first is read."""
 SHOWN_PX: Final = 1600
@@ -98,10 +99,10 @@ class PhotoReading:
 
 def read_apart(data: bytes, longest_s: float = LONGEST_S) -> PhotoReading:
     """Read a photograph's file. Raises PhotoRefused."""
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise PhotoRefused(
             "This file has more than %(most)s MB. Take the picture at a lower resolution.",
-            most=MOST_BYTES // 1_000_000,
+            most=MAX_BYTES // 1_000_000,
         )
     try:
         done = subprocess.run(

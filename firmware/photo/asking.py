@@ -13,7 +13,7 @@ from firmware.rules import Hand, HandError, Profile, SeatHand, Settlement, read_
 ROWS = ("front", "middle", "back")
 CLEARLY_THERE = 4.0
 """Nats of evidence below which nearly all is print; counted as a card only where one is lacking."""
-MOST_QUESTIONS = 6
+MAX_QUESTIONS = 6
 _ONE_CARD_MM = 20.0
 
 Point = tuple[float, float]
@@ -155,16 +155,16 @@ def consider(read: Sequence[PhotoCard], answers: Answers, profile: str, unit: in
         ]
         if len(cards) > 2 * CARDS_EACH:
             sentences.append(Message("If one belongs to no hand, answer that it is none."))
-        if len(unsure) > MOST_QUESTIONS:
+        if len(unsure) > MAX_QUESTIONS:
             sentences.append(Message("Take the picture again: nearer, sharper, in even light."))
-        asked_first = tuple(_which(card) for card in unsure[:MOST_QUESTIONS])
+        asked_first = tuple(_which(card) for card in unsure[:MAX_QUESTIONS])
         return Outcome(cards, questions=asked_first, sentences=tuple(sentences))
     numbers = {card.number: k for k, card in enumerate(cards)}
     given = [frozenset(numbers[n] for n in row if n in numbers) for row in answers.rows]
     ways = groupings([card.place for card in cards], [row for row in given if row])
     if not ways:
         text = Message("Which cards lie in one row? The rows of three and five are not clear.")
-        about = [_which(card) for card in unsure[:MOST_QUESTIONS]]
+        about = [_which(card) for card in unsure[:MAX_QUESTIONS]]
         return Outcome(cards, questions=(*about, Question("rows", text)))
     grouping: tuple[Question, ...] = ()
     chosen = ways[0]
@@ -179,7 +179,7 @@ def consider(read: Sequence[PhotoCard], answers: Answers, profile: str, unit: in
     questions = (*grouping, *(_which(card, seats) for card in unsure), *lacking)
     if questions:
         many = (Message("Many cards are not clear: take the picture again, nearer, sharper, in even light."),)
-        return Outcome(cards, seats, questions, many if len(questions) > MOST_QUESTIONS else ())
+        return Outcome(cards, seats, questions, many if len(questions) > MAX_QUESTIONS else ())
     return _settled(cards, seats, answers, profile, unit)
 
 

@@ -12,8 +12,8 @@ from itertools import pairwise, permutations, product
 
 PLAYERS = (2, 3, 4)
 CARDS_EACH = 13
-MOST_MISSING = 2
-"""So many cards may be missing from rows that are recognized all the same."""
+MAX_MISSING_CARDS = 2
+"""Cards that may be missing from rows that are recognized all the same."""
 
 _PARALLEL = math.radians(25)
 _ALONG_MM, _ASIDE_MM = (12.0, 115.0), 34.0  # from a card's middle to the next one's in its row
@@ -26,7 +26,7 @@ _SURELY = 2.0  # by how much a second way must cost more
 _ODDEST = 7.0  # what a hand may cost, on average
 _BETWEEN = 3.0  # the cost of a front that lies between the other two rows
 _MISSING = 2.5
-_MOST_WAYS = 4000
+_MAX_WAYS = 4000
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def groupings(places: Sequence[Place], given: Sequence[frozenset[int]] = ()) -> 
 
     `given` are rows that somebody named: sets of three or five places.
     """
-    count = next((13 * n for n in PLAYERS if 0 <= 13 * n - len(places) <= MOST_MISSING), 0)
+    count = next((13 * n for n in PLAYERS if 0 <= 13 * n - len(places) <= MAX_MISSING_CARDS), 0)
     if not count:
         return []
     short = count - len(places)
@@ -83,7 +83,7 @@ def groupings(places: Sequence[Place], given: Sequence[frozenset[int]] = ()) -> 
     ways = [list(_cuts(places, chain, short)) for chain in chains] + [
         [((tuple(row),), 0.0)] for row in map(sorted, given)
     ]
-    if math.prod(map(len, ways)) > _MOST_WAYS:
+    if math.prod(map(len, ways)) > _MAX_WAYS:
         return []
     found: dict[frozenset[Group], Grouping] = {}
     for chosen in product(*ways):

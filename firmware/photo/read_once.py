@@ -53,7 +53,7 @@ def _read(data: bytes) -> str:
     from PIL import Image
 
     from firmware.messages import Message
-    from firmware.photo.apart import FORMATS, MOST_PIXELS, NAMED, SHOWN_PX, PhotoReading
+    from firmware.photo.apart import FORMATS, MAX_PIXELS, NAMED, SHOWN_PX, PhotoReading
     from firmware.photo.cli import photo_cards
     from vision.base.errors import PictureError
     from vision.base.pictures import picture_of
@@ -67,7 +67,7 @@ def _read(data: bytes) -> str:
         raise PictureError(
             "%(file)s is not a picture that can be read; use JPEG or PNG.", file=NAMED
         ) from error
-    picture = picture_of(data, NAMED, MOST_PIXELS)
+    picture = picture_of(data, NAMED, MAX_PIXELS)
     reading = read_surface(picture, CardReader(threads=1))
     height, width = picture.shape[:2]
     times = min(1.0, SHOWN_PX / max(width, height))

@@ -15,7 +15,8 @@ from .puckd import Puckd
 
 WATCHDOG_MS = 3000
 """A turn takes about 30 ms, and 100 with a PN532 that hangs; a bus that blocks ends in a reset."""
-MOST_HEARD = 64
+MAX_RECEIVED = 64
+"""Bytes read in one turn."""
 
 
 def _chip():
@@ -59,7 +60,7 @@ def run() -> None:
     now_ms, ticks = 0, time.ticks_ms()
     while True:
         received = b""
-        while len(received) < MOST_HEARD and line.poll(0):
+        while len(received) < MAX_RECEIVED and line.poll(0):
             received += sys.stdin.buffer.read(1)
         passed = time.ticks_diff(time.ticks_ms(), ticks)  # ticks wrap after 12 days, our time does not
         now_ms, ticks = now_ms + passed, time.ticks_add(ticks, passed)

@@ -30,7 +30,7 @@ FIELD_MS = 6
 """Milliseconds of field before a tag answers; the standard allows it 5."""
 POLLS = 200
 """Polls of the chip's flags before it counts as hung: at 1 MHz more than 10 ms, twice as long as it waits itself."""
-MOST_TAGS = 6
+MAX_TAGS = 6
 
 
 class Silence(Exception):
@@ -71,7 +71,7 @@ class Rc522(Reader):
 
     def _tags(self) -> set[str]:
         tags = set()
-        for _ in range(MOST_TAGS):
+        for _ in range(MAX_TAGS):
             try:
                 self._exchange(iso14443.REQA, 7)
             except Silence:

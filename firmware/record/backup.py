@@ -18,7 +18,7 @@ from typing import Final
 from firmware.record.evidence.verify import Verification, verify
 from firmware.record.journal import witness
 from firmware.record.journal.captures import FOLDER as CAPTURES
-from firmware.record.journal.captures import MOST_BYTES, is_capture_name
+from firmware.record.journal.captures import MAX_BYTES, is_capture_name
 from firmware.record.journal.disk import (
     FILE_MODE,
     FOLDER_MODE,
@@ -152,7 +152,7 @@ def copy_images(data: Path, to: Path, hand: int | None = None) -> None:
 def _copy_image(path: Path, folder: int, to: Path) -> None:
     """Copy the image `path`, which lies in an open folder. With a link, a stick could make root copy any file."""
     try:
-        image = read_plain(path.name, MOST_BYTES, folder)
+        image = read_plain(path.name, MAX_BYTES, folder)
     except NotPlain as error:
         if error.errno != errno.EFBIG:
             raise no_plain(path) from error

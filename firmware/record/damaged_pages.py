@@ -16,7 +16,7 @@ _CONTENT: Final = re.compile(rb"[\x05-\x0a]\x81\x0d", re.DOTALL)
 """The head of a row of `content`: its length, and a text of 64 characters."""
 _SIZES: Final = {0: 0, 1: 1, 2: 2, 3: 3, 4: 4, 5: 6, 6: 8, 8: 0, 9: 0}
 """Bytes of a value by its serial type."""
-_MOST: Final = 16 << 20
+_MAX_RECORD_BYTES: Final = 16 << 20
 """Bytes of a record beyond which its head is taken for damaged."""
 _PAGE: Final = 4096
 _FRAME: Final = 24
@@ -58,7 +58,7 @@ def _record(
     """Yield the record whose head is at `at`; the number of its bytes ends at `after`, wherever it begins."""
     for begin in range(max(0, after - 4), after):
         length, end = _varint(page, begin)
-        if end != after or not columns < length < _MOST:
+        if end != after or not columns < length < _MAX_RECORD_BYTES:
             continue
         values = _decode(_whole(pages, page[at:], length, size, is_table=seq is not None), columns)
         if values is not None:

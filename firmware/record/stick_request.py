@@ -22,11 +22,11 @@ REQUEST: Final = Path("/run/feltwatch/stick.json")
 PROGRESS: Final = Path("/run/feltwatch-stick/progress.json")
 PROFILES: Final = "profiles.json"
 """The name of the file with the profiles found, in the folder of the progress."""
-MOST_PROFILES: Final = 20
-_MOST_PROFILE_BYTES: Final = 1 << 23
+MAX_PROFILES: Final = 20
+_MAX_PROFILE_BYTES: Final = 1 << 23
 SILENT_S: Final = 60.0
 """Seconds without progress after which a copy counts as dead; a slow stick needs some for a few megabytes."""
-MOST_BYTES: Final = 4096
+MAX_BYTES: Final = 4096
 
 Step = Literal["asked", "waiting", "copying", "checking", "done", "failed"]
 OVER: Final = frozenset({"done", "failed"})
@@ -106,7 +106,7 @@ def is_figure(value: object) -> bool:
 def read_small(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; an empty one for anything else. Raises OSError where there is no file."""
     try:
-        parsed = json.loads(read_plain(path, MOST_BYTES))
+        parsed = json.loads(read_plain(path, MAX_BYTES))
     except (NotPlain, ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) else {}
@@ -129,12 +129,12 @@ def write_profiles(progress: Path, job: str, found: Sequence[StickProfile]) -> N
 def read_profiles(progress: Path, job: str) -> tuple[StickProfile, ...]:
     """Return the profiles found for a request; empty without a valid file."""
     try:
-        found = json.loads(read_plain(progress.with_name(PROFILES), _MOST_PROFILE_BYTES))
+        found = json.loads(read_plain(progress.with_name(PROFILES), _MAX_PROFILE_BYTES))
         files = [StickProfile(**one) for one in found["files"]] if found["id"] == job else []
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return ()
     fit = all(isinstance(one.name, str) and isinstance(one.text, str | None) for one in files)
-    return tuple(files[:MOST_PROFILES]) if fit else ()
+    return tuple(files[:MAX_PROFILES]) if fit else ()
 
 
 class StickDesk:

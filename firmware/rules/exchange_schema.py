@@ -10,12 +10,12 @@ from typing import Any, Final, get_args, get_type_hints
 from firmware.rules.cards import RANKS, SUITS
 from firmware.rules.exchange import LARGEST_NUMBER
 from firmware.rules.foul import Fault
-from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, SEATS
+from firmware.rules.hand import MAX_HANDS, MIN_HANDS, SEATS
 from firmware.rules.irregularities import What
 from firmware.rules.judging import Declaration
 from firmware.rules.lines import CLAUSES
 from firmware.rules.naturals.kinds import NATURALS
-from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT
+from firmware.rules.profiles.dealt_cards import LAID, MAX_DEALT_CARDS
 from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.strength import CATEGORIES
 from firmware.rules.words import ROW_NAMES
@@ -50,8 +50,8 @@ def input_schema() -> Schema:
                 "seats": {
                     "type": "array",
                     "description": "The hands, one for each seat that plays.",
-                    "minItems": FEWEST_HANDS,
-                    "maxItems": MOST_HANDS,
+                    "minItems": MIN_HANDS,
+                    "maxItems": MAX_HANDS,
                     "items": _seat_schema(),
                 },
             },
@@ -94,7 +94,7 @@ def _seat_schema() -> Schema:
                         "fantasyland.cards.",
                         LAID,
                     )
-                    | {"maximum": MOST_DEALT}
+                    | {"maximum": MAX_DEALT_CARDS}
                 ),
             },
             required=("seat",),
@@ -222,7 +222,7 @@ def _hand() -> Schema:
             "fantasyland_cards": _whole(
                 "The cards that it is dealt there; only of rules that may deal more than 13.", LAID
             )
-            | {"maximum": MOST_DEALT},
+            | {"maximum": MAX_DEALT_CARDS},
         },
         optional=("fantasyland_cards",),
     )

@@ -7,15 +7,16 @@ from types import MappingProxyType
 
 from firmware.rules.errors import HandError
 from firmware.rules.irregularities import Irregularity, find_irregularities
-from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT
+from firmware.rules.profiles.dealt_cards import LAID, MAX_DEALT_CARDS
 from firmware.rules.rows import Rows
 
-MOST_SEATS = 5
-SEATS = range(1, MOST_SEATS + 1)
+MAX_SEATS = 5
+SEATS = range(1, MAX_SEATS + 1)
 """The seats of a table, numbered clockwise as seen from above."""
 
-FEWEST_HANDS, MOST_HANDS = 2, 4
-MOST_HANDS_OF_PLAYER = 2
+MIN_HANDS, MAX_HANDS = 2, 4
+MAX_HANDS_OF_PLAYER = 2
+"""Hands in one game, and hands of one player in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +67,7 @@ class Hand:
             raise HandError("button", f"the puck is at seat {self.button}; seats are 1 to {SEATS[-1]}")
         if self.unit < 1:
             raise HandError("unit", f"the unit is {self.unit}; it must be 1 cent or more")
-        if not FEWEST_HANDS <= len(self.seats) <= MOST_HANDS:
+        if not MIN_HANDS <= len(self.seats) <= MAX_HANDS:
             raise HandError("seats", f"there are {len(self.seats)} seats; two to four hands are settled")
         seen: dict[int, int] = {}
         for index, seat in enumerate(self.seats):
@@ -102,12 +103,12 @@ class Hand:
                 f"seat {seat.seat} both declares a natural and surrenders; only one can be",
             )
         if seat.fantasyland_cards is not None and not (
-            seat.fantasyland and LAID <= seat.fantasyland_cards <= MOST_DEALT
+            seat.fantasyland and LAID <= seat.fantasyland_cards <= MAX_DEALT_CARDS
         ):
             raise HandError(
                 f"{key}.fantasyland_cards",
                 f"seat {seat.seat} has {seat.fantasyland_cards} cards in Fantasy Land; there a seat is dealt "
-                f"{LAID} to {MOST_DEALT}, and lays {LAID}"
+                f"{LAID} to {MAX_DEALT_CARDS}, and lays {LAID}"
                 if seat.fantasyland
                 else f"seat {seat.seat} has cards in Fantasy Land, and is not there; say fantasyland: true",
             )
@@ -120,7 +121,7 @@ class Hand:
         if len(self.stacks) == len(self.seats):
             return  # no player has two hands
         owner, hands = Counter(self.owners).most_common(1)[0]
-        if hands > MOST_HANDS_OF_PLAYER or len(self.stacks) < FEWEST_HANDS:
+        if hands > MAX_HANDS_OF_PLAYER or len(self.stacks) < MIN_HANDS:
             raise HandError(
                 "seats",
                 f"player {owner} has {hands} of {len(self.seats)} hands; two at most, against another player",

@@ -6,7 +6,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from firmware.rules.errors import SeatingError
-from firmware.rules.hand import FEWEST_HANDS, MOST_HANDS, MOST_SEATS
+from firmware.rules.hand import MAX_HANDS, MAX_SEATS, MIN_HANDS
 from firmware.rules.order import clockwise_from
 from firmware.rules.profiles.profile import Profile
 
@@ -47,7 +47,7 @@ class Seating:
     @property
     def is_enough(self) -> bool:
         """Whether a hand can be dealt."""
-        return len(self.playing) >= FEWEST_HANDS
+        return len(self.playing) >= MIN_HANDS
 
 
 def seating(sitters: Sequence[Sitter], button: int, unit: int, profile: Profile) -> Seating:
@@ -108,12 +108,12 @@ def next_button(button: int, sitters: Sequence[Sitter]) -> int:
 
     A player who only passed a round may have the puck; one who sits out may not. Raises SeatingError.
     """
-    return clockwise_from(_in_the_game(sitters), button % MOST_SEATS + 1)[0]
+    return clockwise_from(_in_the_game(sitters), button % MAX_SEATS + 1)[0]
 
 
 def can_play_two_hands(sitters: Sequence[Sitter], profile: Profile) -> bool:
     """Return whether the players may agree to play two hands each: two of them, in a game that four may play."""
-    return profile.limits.players == MOST_HANDS and sum(not sitter.sits_out for sitter in sitters) == 2
+    return profile.limits.players == MAX_HANDS and sum(not sitter.sits_out for sitter in sitters) == 2
 
 
 def _in_the_game(sitters: Sequence[Sitter]) -> list[int]:

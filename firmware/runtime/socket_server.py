@@ -25,7 +25,7 @@ LONGEST_LINE: Final = 256 * 1024
 """Bytes; a command has a hundred, except one with a profile's text."""
 LONGEST_PATH: Final = 107
 """Maximum length in bytes of a Unix socket's path."""
-MOST_CONNECTIONS: Final = 32
+MAX_CONNECTIONS: Final = 32
 """Connections that are served at once, each by a thread; further ones wait for a moment, until one is free."""
 WAITING: Final = 128
 """Connections that wait at most; the next one is refused by the kernel."""
@@ -61,7 +61,7 @@ class CommandSocket:
             self._listening.close()
             raise SocketError(f"The table's socket {path} cannot be opened: {error.strerror}.") from error
         self._closing = threading.Event()
-        self._places = [_Place(submit, self._closing) for _ in range(MOST_CONNECTIONS)]
+        self._places = [_Place(submit, self._closing) for _ in range(MAX_CONNECTIONS)]
         self._threads: list[threading.Thread] = []
 
     @property

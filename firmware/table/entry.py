@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 COLUMNS: Final = ", ".join(Entry._fields)
 """The journal's columns as SQL names them, in the order of `Entry`."""
 MARKS: Final = ", ".join("?" * len(Entry._fields))
-MOST_PAYLOAD: Final = 480 << 10
+MAX_PAYLOAD: Final = 480 << 10
 """Bytes of a payload. A command has 256 kB at most, a reading some 20 kB. The pit takes any one row of this length."""
 _TEXT: Final = encode_basestring
 """Encodes a string as `canonical` does."""

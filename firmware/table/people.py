@@ -59,9 +59,9 @@ LONGEST_WAIT_S: Final = 60.0
 """The longest wait of a place: no stranger keeps a floor person out of a dispute for longer."""
 ALARM_TRIES: Final = 5
 """Wrong PINs in a row, at one place or for one person, after which the table raises an alarm."""
-LEAST_DIGITS: Final = 6
-"""The fewest digits of a new PIN. An older, shorter one stays valid; its owner is asked to change it."""
-MOST_DIGITS: Final = 12
+MIN_DIGITS: Final = 6
+"""Minimum number of digits of a new PIN. An older, shorter one stays valid; its owner is asked to change it."""
+MAX_DIGITS: Final = 12
 
 
 def wait_after(wrong: int) -> float:
@@ -126,8 +126,8 @@ def check_name(name: str, taken: Iterable[str] = (), most: int = names.LONGEST) 
 
 def check_pin(pin: str) -> str:
     """Return the PIN. Raises CommandRefused for one that is too short or easily guessed."""
-    if not (LEAST_DIGITS <= len(pin) <= MOST_DIGITS and pin.isascii() and pin.isdigit()):
-        raise CommandRefused("A PIN has %(least)s to %(most)s digits.", least=LEAST_DIGITS, most=MOST_DIGITS)
+    if not (MIN_DIGITS <= len(pin) <= MAX_DIGITS and pin.isascii() and pin.isdigit()):
+        raise CommandRefused("A PIN has %(least)s to %(most)s digits.", least=MIN_DIGITS, most=MAX_DIGITS)
     steps = {int(after) - int(before) for before, after in pairwise(pin)}
     counts = len(steps) == 1 and steps <= {0, 1, -1}
     repeats = any(pin == (pin[:size] * len(pin))[: len(pin)] for size in range(1, len(pin) // 2 + 1))

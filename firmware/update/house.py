@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from firmware.messages import Message
-from firmware.update.trust import HOUSE_NAME, MOST_ROOT, GetFile, Target, Trust, UpdateRefused, folder_files
+from firmware.update.trust import HOUSE_NAME, MAX_ROOT, GetFile, Target, Trust, UpdateRefused, folder_files
 
 FOLDER: Final = "house"
 """The folder of the house's metadata, in a repository."""
 LASTS: Final = timedelta(days=30)
 """A pit signs again once a fortnight: a table that hears nothing newer for so long takes no files."""
-MOST_BYTES: Final[Mapping[str, int]] = {"profile": 64 << 10, "deck": 1 << 20, "release": 1 << 30}
+MAX_BYTES: Final[Mapping[str, int]] = {"profile": 64 << 10, "deck": 1 << 20, "release": 1 << 30}
 """Bytes of a file, by its kind: a profile as `set_house` takes it, a deck of 120 kB, a release of 200 MB of wheels."""
-MOST_NAME: Final = 80
+MAX_NAME: Final = 80
 """Characters of a file's name, of a release's, and of who offered it."""
 NOT_THE_HOUSES: Final = Message("It was not signed by the house. Nothing was changed.")
 FIRST_ROOT: Final = "1.root.json"
@@ -58,9 +58,7 @@ NOT_KNOWN: Final = HouseFile("", 0, "", "", "", "")
 def house_file(target: Target) -> HouseFile:
     """Return what the house says of a file. Raises UpdateRefused for what no pit says."""
     texts = [target.about.get(part) for part in ("kind", "name", "version", "by")]
-    found = [
-        text for text in texts if isinstance(text, str) and text.isprintable() and len(text) <= MOST_NAME
-    ]
+    found = [text for text in texts if isinstance(text, str) and text.isprintable() and len(text) <= MAX_NAME]
     if len(found) != len(texts) or not found[1] or set(target.sha256) - set("0123456789abcdef"):
         raise UpdateRefused("The house's repository names a file that no table can use.")
     return HouseFile(target.sha256, target.size, *found)
@@ -88,7 +86,7 @@ class HouseTrust:
         file = self.named.get(sha256)
         if file is None:
             raise NeverTaken(NOT_THE_HOUSES)
-        most = MOST_BYTES.get(file.kind)
+        most = MAX_BYTES.get(file.kind)
         if most is None:
             raise NeverTaken("This table's release knows no files of the kind %(kind)s.", kind=file.kind)
         if not 0 < file.size <= most:
@@ -109,12 +107,12 @@ def trust_house(folder: Path, key_file: Path, get: GetFile) -> Trust:
         key = bytes.fromhex(key_file.read_text(encoding="ascii"))
     except (OSError, ValueError) as error:
         raise UpdateRefused(NO_HOUSE_KEY) from error
-    known = folder_files(folder)(FIRST_ROOT, MOST_ROOT)
+    known = folder_files(folder)(FIRST_ROOT, MAX_ROOT)
     if known is not None:
         with suppress(UpdateRefused):
             return Trust(folder, anchor_of(known, key), who=HOUSE_NAME)
         shutil.rmtree(folder)
-    first = get(FIRST_ROOT, MOST_ROOT)
+    first = get(FIRST_ROOT, MAX_ROOT)
     if first is None:
         raise UpdateRefused("The house's repository has no root. Start the pit's server again.")
     return Trust(folder, anchor_of(first, key), who=HOUSE_NAME)

@@ -12,7 +12,7 @@ from tuf.ngclient.fetcher import FetcherInterface
 from firmware.messages import Message
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal.disk import FILE_MODE, make_folder, write_whole
-from firmware.update.trust import HISTORY, MOST_ROOT, GetFile, Target, UpdateRefused
+from firmware.update.trust import HISTORY, MAX_ROOT, GetFile, Target, UpdateRefused
 
 _BASE: Final = "repository:"
 
@@ -52,7 +52,7 @@ def verified(folder: Path, anchor: bytes, get: GetFile, who: Message) -> dict[st
             str(folder),
             _BASE,
             fetcher=_Fetcher(get),
-            config=UpdaterConfig(root_max_length=MOST_ROOT),
+            config=UpdaterConfig(root_max_length=MAX_ROOT),
             bootstrap=anchor,
         )
         updater.refresh()

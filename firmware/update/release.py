@@ -25,8 +25,8 @@ TARGETS: Final = "targets"
 """The folder of the files that a repository names."""
 LASTS: Final = timedelta(days=400)
 """A release that nobody signed again for so long is not installed any more: it may have known holes."""
-MOST_NAMED: Final = 5
-"""How many releases for one kind of machine stay in the repository, the newest ones: a house may still be sending an
+MAX_RELEASES: Final = 5
+"""Releases for one kind of machine that stay in the repository, the newest ones: a house may still be sending an
 earlier one to its tables."""
 NAME_FILE: Final = "RELEASE"
 BESIDE: Final = "beside"
@@ -61,7 +61,7 @@ def sign_release(
         (path for path, one in targets.items() if one.about["machine"] == machine),
         key=lambda path: int(targets[path].about["made"]),
     )
-    for path in of_machine[:-MOST_NAMED]:
+    for path in of_machine[:-MAX_RELEASES]:
         del targets[path]
     signer.publish(targets)
     lay_metadata(key_folder, into)

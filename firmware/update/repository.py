@@ -17,7 +17,7 @@ from tuf.api.serialization.json import JSONSerializer
 from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.disk import FILE_MODE, make_folder, write_whole
 from firmware.update.files import read_plain
-from firmware.update.trust import MOST_ROOT, ROOT, Target, UpdateRefused
+from firmware.update.trust import MAX_ROOT, ROOT, Target, UpdateRefused
 
 ROOT_LASTS: Final = timedelta(days=3653)
 """As long as the pit's certificates: a table may be off for years."""
@@ -118,7 +118,7 @@ class Repository:
     @property
     def anchor(self) -> bytes:
         """The newest root metadata, as somebody takes it who trusts nothing yet. Raises OSError."""
-        return read_plain(self._folder / ROOT, MOST_ROOT)
+        return read_plain(self._folder / ROOT, MAX_ROOT)
 
     def _root_metadata(self) -> Root:
         """Return the newest root, which our key has signed. Raises UpdateRefused."""
@@ -168,6 +168,6 @@ def _timestamp(folder: Path) -> Timestamp | None:
     if not path.exists():
         return None
     try:
-        return Metadata[Timestamp].from_bytes(read_plain(path, MOST_ROOT)).signed
+        return Metadata[Timestamp].from_bytes(read_plain(path, MAX_ROOT)).signed
     except (RepositoryError, ValueError) as error:
         raise UpdateRefused(f"{path} is not as it was signed here. Restore it from a backup.") from error

@@ -13,7 +13,7 @@ from firmware.table.errors import TableError
 from firmware.update.files import read_plain
 
 ROOT: Final = "root.json"
-MOST_ROOT: Final = 512_000
+MAX_ROOT: Final = 512_000
 """Bytes of a root's metadata."""
 HISTORY: Final = "root_history"
 """Where python-tuf keeps the roots that it has verified."""
@@ -64,7 +64,7 @@ class Trust:
         """The newest root's keys, each in words. Raises OSError, UpdateRefused."""
         from firmware.update.metadata import words_of
 
-        return words_of(read_plain((self._folder / ROOT).resolve(), MOST_ROOT))
+        return words_of(read_plain((self._folder / ROOT).resolve(), MAX_ROOT))
 
 
 def folder_files(folder: Path) -> GetFile:

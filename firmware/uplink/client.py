@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 ANSWER_WITHIN_S: Final = 20.0
 """Seconds to wait for the pit, for each read and write."""
-MOST_ANSWER: Final = 64 << 10
+MAX_ANSWER: Final = 64 << 10
 """Bytes of an answer to an offer, headers included, that are read; a pit that floods is left."""
-MOST_FILE: Final = 16 << 20
-"""The same of something that is fetched."""
-MOST_WISHES: Final = 20
+MAX_FILE: Final = 16 << 20
+"""Bytes of something that is fetched, headers included."""
+MAX_WISHES: Final = 20
 """Wishes of one answer that are looked at."""
 _RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
-_MOST_WHY: Final = 300
+_MAX_REASON: Final = 300
 """Characters of the pit's reason that are kept."""
 
 
@@ -65,7 +65,7 @@ class _BoundedReader(io.RawIOBase):
 class _Response(http.client.HTTPResponse):
     """An answer that is bounded as a whole: status, headers, interim answers, body."""
 
-    most = MOST_ANSWER
+    most = MAX_ANSWER
 
     def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
         super().__init__(sock, *args, **kwargs)
@@ -74,7 +74,7 @@ class _Response(http.client.HTTPResponse):
 
 
 class _File(_Response):
-    most = MOST_FILE
+    most = MAX_FILE
 
 
 class _Connection(http.client.HTTPSConnection):
@@ -100,7 +100,7 @@ class Answer:
         """What it asks this table to fetch (`firmware.uplink.inbox.requests`); None where it says nothing."""
         self.wishes: Final[list[dict[str, Any]]] = [
             wish
-            for wish in (wishes if isinstance(wishes, list) else [])[:MOST_WISHES]
+            for wish in (wishes if isinstance(wishes, list) else [])[:MAX_WISHES]
             if isinstance(wish, dict) and is_hash(wish.get("hash"))
         ]
 
@@ -233,7 +233,7 @@ def _reason(data: bytes) -> tuple[str, int | None]:
     with suppress(ValueError, RecursionError):
         match json.loads(data):
             case {"error": str(why), "fork": int(seq)}:
-                return why[:_MOST_WHY], seq
+                return why[:_MAX_REASON], seq
             case {"error": str(why)}:
-                return why[:_MOST_WHY], None
+                return why[:_MAX_REASON], None
     return "without a reason", None

@@ -24,7 +24,7 @@ PORT: Final = 8443
 BEGINS: Final = ("FELTWATCH", "PIT")
 LONGEST: Final = 400
 """Characters of a code's whole text."""
-MOST_ADDRESSES: Final = 4
+MAX_ADDRESSES: Final = 4
 _PART_BITS: Final = 58
 _CHECK_BITS: Final = 6
 _A: Final = ord("A")
@@ -90,7 +90,7 @@ def parse(text: str) -> Code:
                 "A code has %(letters)s letters; these are %(typed)s.", letters=LETTERS, typed=len(letters)
             )
         )
-    if not 1 <= len(addresses) <= MOST_ADDRESSES:
+    if not 1 <= len(addresses) <= MAX_ADDRESSES:
         raise UplinkError(Message("The pit's address is missing, such as 192.168.1.10."))
     number = 0
     for letter in letters:

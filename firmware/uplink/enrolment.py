@@ -22,7 +22,7 @@ from firmware.uplink.wire import is_hash
 HEADER: Final = "X-Enrolment"
 AUTHORITY_PATH: Final = "/v1/authority"
 PATH: Final = "/v1/enrolment"
-MOST_BYTES: Final = 8192
+MAX_BYTES: Final = 8192
 """Bytes of a request, and of an answer."""
 LATE: Final = Message("The code is older than fifteen minutes. Have a new one made at the pit.")
 USED: Final = Message("The code was used already: it is good once. Have a new one made at the pit.")
@@ -101,7 +101,7 @@ class Request:
     def from_bytes(cls, body: bytes) -> Request:
         """Return the request in a body. Raises EnrolmentError."""
         try:
-            value = json.loads(body) if len(body) <= MOST_BYTES else None
+            value = json.loads(body) if len(body) <= MAX_BYTES else None
             request = cls(**value) if isinstance(value, dict) else None
         except (ValueError, TypeError, RecursionError):
             request = None

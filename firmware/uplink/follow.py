@@ -23,7 +23,7 @@ from firmware.uplink.errors import ForkError, PitBusy, PitRefusal, PitUnreachabl
 from firmware.uplink.health import answers
 from firmware.uplink.inbox.fetching import Inbox
 from firmware.uplink.pit_clock import PitClock
-from firmware.uplink.wire import MOST_ROWS, Head, Offer, WitnessHolding, batch
+from firmware.uplink.wire import MAX_ROWS, Head, Offer, WitnessHolding, batch
 from firmware.uplink.witness import State, Witness
 
 log = logging.getLogger(__name__)
@@ -36,8 +36,8 @@ FIRST_BACK_OFF_S: Final = 0.2
 LONGEST_BACK_OFF_S: Final = 30.0
 FORKED_S: Final = 60.0
 """Seconds between two offers of a record that the pit does not take: a person has to look."""
-MOST_RESTORES: Final = 5
-"""How many of a record's restores are offered to a pit that disagrees."""
+MAX_RESTORES: Final = 5
+"""Restores of a record that are offered to a pit that disagrees."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,7 @@ class Follower:
                 return "", Head(), ()
             (genesis,) = db.execute("SELECT hash FROM journal WHERE seq = 1").fetchone()
             have = self._have.seq if self._have is not None else last[0]
-            rows = entries(db, "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", (have, last[0], MOST_ROWS))
+            rows = entries(db, "WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?", (have, last[0], MAX_ROWS))
         return genesis, Head(*last), batch(rows)
 
     def _forked(self, fork: ForkError) -> float:
@@ -224,10 +224,10 @@ class Follower:
                 return []
             restores = db.execute(
                 "SELECT seq FROM journal WHERE type = ? ORDER BY seq DESC LIMIT ?",
-                (RecordRestored.type, MOST_RESTORES),
+                (RecordRestored.type, MAX_RESTORES),
             ).fetchall()
             after = "WHERE seq >= ? ORDER BY seq LIMIT ?"
-            return [batch(entries(db, after, (*restored, MOST_ROWS))) for restored in restores]
+            return [batch(entries(db, after, (*restored, MAX_ROWS))) for restored in restores]
 
     def _fulfil(self, wish: dict[str, Any]) -> None:
         """Send what the pit asks for; note what this table does not have any more."""

@@ -11,8 +11,8 @@ from typing import Any, Final
 from firmware.messages import Message, Text
 from firmware.pulse import FRESH_S, PulseCheck, read_pulse
 
-MOST_BYTES: Final = 16_000
-"""Characters of the verdicts; more are not sent: the pit refuses a longer health, and with it the rows (`wire`)."""
+MAX_BYTES: Final = 16_000
+"""Bytes of the verdicts as JSON; more are not sent: the pit refuses a longer health, and with it the rows (`wire`)."""
 OK: Final = "ok"
 
 
@@ -32,7 +32,7 @@ def table_health(path: Path, now_s: float) -> dict[str, Any]:
         "checks": [_to_send(one) for one in pulse.checks if one.verdict != OK],
         "well": {one.name: one.figure for one in pulse.checks if one.verdict == OK},
     }
-    return found | verdicts if len(json.dumps(verdicts)) <= MOST_BYTES else found
+    return found | verdicts if len(json.dumps(verdicts)) <= MAX_BYTES else found
 
 
 def answers(health: Mapping[str, Any]) -> bool:

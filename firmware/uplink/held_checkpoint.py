@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from firmware.record.evidence.notes import Checkpoint, NoNote, open_note, without_cosignatures
 from firmware.record.evidence.signing import fingerprint
 from firmware.record.journal.disk import read_plain
-from firmware.uplink.status_file import FILE, MOST_BYTES, UNREADABLE
+from firmware.uplink.status_file import FILE, MAX_BYTES, UNREADABLE
 
 if TYPE_CHECKING:
     from firmware.uplink.witness import State
@@ -61,7 +61,7 @@ def read_checkpoint(folder: Path | None) -> HeldCheckpoint | None:
     if folder is None:
         return None
     try:
-        return _read(json.loads(read_plain(folder / FILE, MOST_BYTES))["checkpoint"])
+        return _read(json.loads(read_plain(folder / FILE, MAX_BYTES))["checkpoint"])
     except (*UNREADABLE, NoNote):
         return None
 

@@ -28,7 +28,7 @@ from firmware.uplink.settings import (
 )
 
 USER: Final = "feltwatch-uplink"
-MOST_BYTES: Final = 64 << 10
+MAX_BYTES: Final = 64 << 10
 """Bytes of a file of an enrolment; each has a few thousand at most."""
 
 
@@ -77,7 +77,7 @@ def _files(source: Path) -> dict[str, bytes]:
         try:
             for name in (KEY, CERTIFICATE, AUTHORITY, HOUSE, LOG, FILE):
                 with suppress(FileNotFoundError):
-                    found[name] = read_plain(name, MOST_BYTES, folder)
+                    found[name] = read_plain(name, MAX_BYTES, folder)
         finally:
             os.close(folder)
     except OSError as error:

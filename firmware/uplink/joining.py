@@ -35,7 +35,7 @@ LOOK_EVERY_S: Final = 1.0
 WITHIN_S: Final = 15 * 60.0
 """Seconds after which the table gives up; the code is dead by then."""
 ANSWER_WITHIN_S: Final = 10.0
-MOST_TRIES: Final = 20
+MAX_TRIES: Final = 20
 """Requests in a row that a pit may leave unanswered, once it has answered."""
 ANOTHER_PIT: Final = Message(
     "The pit at %(address)s is not the one that made this code. Nothing was sent. Tell the house's technician."
@@ -87,14 +87,14 @@ class _Pit:
             with closing(connection):
                 connection.request(method, path, body or None, headers)
                 answer = connection.getresponse()
-                data = answer.read(enrolment.MOST_BYTES + 1)
+                data = answer.read(enrolment.MAX_BYTES + 1)
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise PitUnreachable(
                 "The pit at %(address)s cannot be reached (%(why)s). Look at the address and the network cable.",
                 address=self.address,
                 why=getattr(error, "strerror", None) or str(error) or type(error).__name__,
             ) from error
-        if answer.status == http.HTTPStatus.OK and len(data) <= enrolment.MOST_BYTES:
+        if answer.status == http.HTTPStatus.OK and len(data) <= enrolment.MAX_BYTES:
             return data, answer.headers.get(enrolment.HEADER, "")
         if answer.status >= http.HTTPStatus.INTERNAL_SERVER_ERROR or answer.status == 429:
             raise PitUnreachable(_reason(data))
@@ -146,7 +146,7 @@ def join(
             tries = 0
         except PitUnreachable:
             tries += 1
-            if tries > MOST_TRIES:
+            if tries > MAX_TRIES:
                 raise
             continue
         if keys_now != keys:  # the words that people compare are those of the earlier keys

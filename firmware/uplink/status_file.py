@@ -27,8 +27,8 @@ FOLDER: Final = Path("run/feltwatch-uplink")
 ENROLLED: Final = Path("var/lib/feltwatch-uplink/uplink.toml")
 """Exists when the table is enrolled."""
 
-MOST_BYTES: Final = 64 << 10
-"""The file has a few thousand."""
+MAX_BYTES: Final = 64 << 10
+"""Bytes of the file; it has a few thousand."""
 UNREADABLE: Final = (OSError, ValueError, LookupError, TypeError, RecursionError)
 """What reading the file may raise. It is not trusted: the uplink, which writes it, speaks to the network."""
 
@@ -62,7 +62,7 @@ def read_status(folder: Path, now_s: float) -> dict[str, Any] | None:
     why not, a text or a message's JSON; `log_trouble`: likewise, what is wrong with the pit's log.
     """
     try:
-        value = json.loads(read_plain(folder / FILE, MOST_BYTES))
+        value = json.loads(read_plain(folder / FILE, MAX_BYTES))
         if not (is_figure(value["at_s"]) and is_figure(value["have"])):
             return None
         at = float(value["at_s"])

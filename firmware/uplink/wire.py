@@ -14,17 +14,17 @@ from firmware.table.entry import Entry
 from firmware.table.errors import TableError
 from firmware.table.events import HandOpened, HouseSet, ProfileKept
 
-MOST_ROWS: Final = 500
-"""The most rows in one request."""
-MOST_BYTES: Final = 1 << 20
-"""Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MOST_PAYLOAD`)."""
-MOST_INFLATED: Final = 4 << 20
+MAX_ROWS: Final = 500
+"""Maximum number of rows in one request."""
+MAX_BYTES: Final = 1 << 20
+"""Bytes of a body as it is sent. One row always fits: in JSON its payload is twice as long at most (`MAX_PAYLOAD`)."""
+MAX_INFLATED: Final = 4 << 20
 """Bytes of a body once inflated: rows of `BATCH_BYTES`, in JSON twice as long at most, are less than half of it."""
-MOST_FIRST: Final = 56 << 10
+MAX_FIRST_LINE: Final = 56 << 10
 """Bytes of a body's first line: health, what a table holds of the log, its missing texts and files at their longest."""
-MOST_TOLD: Final = 16_000
+MAX_FILE_STATES: Final = 16_000
 """Bytes of what a table says of the files that it is asked to fetch: 20 with a reason each."""
-MOST_LINE: Final = MOST_BYTES
+MAX_LINE: Final = MAX_BYTES
 """Bytes of a row's line: one that cannot be deflated has to travel, too."""
 BATCH_BYTES: Final = 768 << 10
 """Bytes of rows, before they are deflated, at which a batch is full; one longer row travels alone."""
@@ -45,9 +45,9 @@ _TEXTS_OF: Final = {
 
 COSIGNS: Final = 4
 """The kind of a witness's key (c2sp.org/tlog-cosignature)."""
-MOST_HEADS: Final = 8
+MAX_HEADS: Final = 8
 """Heads in one answer of which the pit shows that its log has them: the newest."""
-MOST_NOTE: Final = 4_000
+MAX_NOTE: Final = 4_000
 """Characters of a checkpoint that a table shows."""
 
 NAMING_TEXTS: Final = frozenset(_TEXTS_OF)
@@ -138,7 +138,7 @@ def decode(body: bytes) -> Offer:
             raise WireError("The body does not say how far the record goes.")
     if (
         not (isinstance(release, str) and isinstance(health, dict) and isinstance(missing, list))
-        or not (isinstance(files, list) and _storable(_json(files), MOST_TOLD))
+        or not (isinstance(files, list) and _storable(_json(files), MAX_FILE_STATES))
         or not _storable(release, 100)
         or not _storable(_json(health), 20_000)
         or not all(map(is_hash, missing))
@@ -156,26 +156,26 @@ def _holds(value: Any) -> WitnessHolding | None:
         case None:
             return None
         case {"note": str(note), "witness": str(witness), "head": head} if _is_number(head):
-            if _storable(note, MOST_NOTE) and _storable(witness, 500):
+            if _storable(note, MAX_NOTE) and _storable(witness, 500):
                 return WitnessHolding(note, witness, head)
     raise WireError("The body does not say what the table holds of the log.")
 
 
 def decode_rows(body: bytes) -> tuple[dict[str, Any], tuple[Entry, ...]]:
     """Return the object and the rows in a body. Hashes are not checked here. Raises WireError."""
-    if len(body) > MOST_BYTES:
-        raise WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES)
+    if len(body) > MAX_BYTES:
+        raise WireError("The body is too long: %(most)s bytes at most.", most=MAX_BYTES)
     inflater = zlib.decompressobj()
     try:
-        data = inflater.decompress(body, MOST_INFLATED)
+        data = inflater.decompress(body, MAX_INFLATED)
     except zlib.error as error:
         raise WireError("The body is not JSON, deflated.") from error
     if not inflater.eof or inflater.unconsumed_tail or inflater.unused_data:
-        raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MOST_INFLATED)
-    if data.count(b"\n") > MOST_ROWS:
-        raise WireError("A body has %(most)s rows at most.", most=MOST_ROWS)
+        raise WireError("The body is cut off, or inflates to more than %(most)s bytes.", most=MAX_INFLATED)
+    if data.count(b"\n") > MAX_ROWS:
+        raise WireError("A body has %(most)s rows at most.", most=MAX_ROWS)
     top, *lines = data.split(b"\n")
-    first = _parse(top, MOST_FIRST)
+    first = _parse(top, MAX_FIRST_LINE)
     if not isinstance(first, dict):
         raise WireError("The body's first line is no JSON object.")
     return first, tuple(_row(number, line) for number, line in enumerate(lines, start=1))
@@ -200,7 +200,7 @@ def _parse(line: bytes, most: int) -> Any:
 
 
 def _row(number: int, text: bytes) -> Entry:
-    line = _parse(text, MOST_LINE)
+    line = _parse(text, MAX_LINE)
     # Without an escape no text has a NUL or half of a surrogate pair.
     if not _is_row(line) or (b"\\u" in text and not all(_storable(line[i]) for i in _TEXTS)):
         raise WireError("Line %(number)s of the body is no row of a journal.", number=number)
@@ -231,7 +231,7 @@ def _json(value: Any) -> str:
         raise WireError("The body's first line is of no release of this product.") from error
 
 
-def _storable(text: str, most: int = MOST_INFLATED) -> bool:
+def _storable(text: str, most: int = MAX_INFLATED) -> bool:
     """Return whether the database can hold a text: it is UTF-8 without NUL, of so many bytes at most."""
     try:
         return "\0" not in text and len(text.encode()) <= most
@@ -254,7 +254,7 @@ def batch(rows: Iterable[Entry]) -> tuple[Entry, ...]:
     size = 0
     for row in rows:
         size += len(row.payload.encode()) + 400
-        if taken and (size > BATCH_BYTES or len(taken) == MOST_ROWS):
+        if taken and (size > BATCH_BYTES or len(taken) == MAX_ROWS):
             break
         taken.append(row)
     return tuple(taken)

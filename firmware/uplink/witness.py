@@ -17,7 +17,7 @@ from typing import Any, Final
 from firmware.messages import Message, Text, text_of
 from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.dispute_verifier import COSIGNATURE, LOG_KEYS, PROOFS
-from firmware.record.evidence.merkle import MOST_HASHES, extends, leaf_hash, root_of_inclusion
+from firmware.record.evidence.merkle import MAX_HASHES, extends, leaf_hash, root_of_inclusion
 from firmware.record.evidence.notes import (
     Checkpoint,
     NoNote,
@@ -42,7 +42,7 @@ HELD: Final = "held.json"
 CONFLICT: Final = "conflict.txt"
 KEPT_PROOFS: Final = 500
 """Proofs of own heads that are kept, the newest: 1 kB a hand. The pit has all of them."""
-MOST_PROOF: Final = 64 << 10
+MAX_PROOF: Final = 64 << 10
 """Bytes of a file of a proof."""
 
 
@@ -144,7 +144,7 @@ class Witness:
             _is_next_epoch(answer, old, new, public)
             set_back = epoch_of(new.origin, public)
         elif old is not None:
-            proof = hashes_in(answer.get("extends"), MOST_HASHES)
+            proof = hashes_in(answer.get("extends"), MAX_HASHES)
             if not extends(old.size, old.root, new.size, new.root, proof):
                 raise Conflict(_ANOTHER)
         text, signatures = parts(note)
@@ -162,7 +162,7 @@ class Witness:
         for one in heads if isinstance(heads, list) else ():
             match one:
                 case [int(seq), int(number), list(hashes)]:
-                    proof = Proof(number, hashes_in(hashes, MOST_HASHES), note)
+                    proof = Proof(number, hashes_in(hashes, MAX_HASHES), note)
                 case _:
                     raise NoNote("That is no list of hashes.")
             own = anchor_at(seq)
@@ -200,8 +200,8 @@ def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
     for row in rows:
         # the uplink's user wrote them: the table reads no other file for it
         with suppress(OSError, ValueError):
-            proof = read_plain(folder / PROOFS / f"{row}.tlog-proof", MOST_PROOF)
-            named = read_plain(folder / PROOFS / f"{row}.keys", MOST_PROOF).decode()
+            proof = read_plain(folder / PROOFS / f"{row}.tlog-proof", MAX_PROOF)
+            named = read_plain(folder / PROOFS / f"{row}.keys", MAX_PROOF).decode()
             found[f"{PROOFS}{row}.tlog-proof"] = proof
             keys.update(dict.fromkeys(named.splitlines()))
     if found:
@@ -233,7 +233,7 @@ def _is_next_epoch(answer: dict[str, Any], old: Checkpoint, new: Checkpoint, pub
     if isinstance(epoch, dict) and isinstance(unknown, str):
         before = open_note(unknown, public)
         first = root_of_inclusion(
-            leaf_hash(epoch_entry(unknown)), 0, new.size, hashes_in(epoch.get("proof"), MOST_HASHES)
+            leaf_hash(epoch_entry(unknown)), 0, new.size, hashes_in(epoch.get("proof"), MAX_HASHES)
         )
         later, earlier = epoch_of(new.origin, public), epoch_of(before.origin, public)
         if first == new.root and later > earlier and later > epoch_of(old.origin, public) > 0:

@@ -16,7 +16,7 @@ COPPER: Final = 0.0178
 """Ohm of a metre of copper wire of 1 mm², at 20 degrees."""
 FRESH_DAYS: Final = 90
 """A price that is older is asked for anew."""
-MOST_LOST: Final = 0.05
+MAX_LOSS: Final = 0.05
 """The share of a supply's volts that may be lost in a cable: USB promises a device 4.75 V, 5 % below 5 V."""
 
 Above0 = Annotated[float, Field(gt=0)]
@@ -146,7 +146,7 @@ class Loss(DataTable):
     @property
     def ok(self) -> bool:
         """Whether enough arrives."""
-        return self.share <= MOST_LOST
+        return self.share <= MAX_LOSS
 
 
 class Candidate(DataTable):
@@ -263,4 +263,4 @@ class Bom(DataTable):
 
 def bom_page(bom: Bom) -> str:
     """Write the parts, the totals and the power budget in Markdown."""
-    return fill("bom.md", bom=bom, free=MARGIN, lost=MOST_LOST)
+    return fill("bom.md", bom=bom, free=MARGIN, lost=MAX_LOSS)

@@ -25,7 +25,7 @@ FREE_V: Final = 2.3
 EDGE: Final = 0.2
 """The share of a bit that an edge may take."""
 GATES_A_CHIP: Final = 4
-BRIGHT, MOST_BRIGHT = 0.8, 1.15
+MIN_CURRENT, MAX_CURRENT = 0.8, 1.15
 """The share of its nominal current that each lamp gets at least, and at most."""
 OVERLAY_PINS: Final = {
     "w1-gpio": (4,),
@@ -188,7 +188,7 @@ def lamps(said: TomlTable, bom: Bom) -> list[Finding]:
         got = 1000 * (feed - driver["drop_v"] - lamp["forward_v"]) / (lamp["ohm"] + driver["ohm"])
         share = got / lamp["nominal_ma"]
         figure = f"{got:.1f} mA of {lamp['nominal_ma']:g} ({share:.0%}) from {feed:.2f} V"
-        limit, held = f"{BRIGHT:.0%} to {MOST_BRIGHT:.0%}", BRIGHT <= share <= MOST_BRIGHT
+        limit, held = f"{MIN_CURRENT:.0%} to {MAX_CURRENT:.0%}", MIN_CURRENT <= share <= MAX_CURRENT
         found.append(Finding(f"Lamp current: {lamp['name']}", figure, limit, held))
     other = {lamp["pin"]: lamp["ohm"] for lamp in said["lamp"] if "pin" in lamp}
     named = all(f"{ohm:g} Ω" in bom.get("status").name for ohm in other.values())

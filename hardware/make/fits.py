@@ -5,7 +5,7 @@ import math
 from typing import Any, Final
 
 from firmware.puck_reader import config
-from hardware.make.bom import MOST_LOST, Bom
+from hardware.make.bom import MAX_LOSS, Bom
 from hardware.make.finding import Finding, least, most, none
 from hardware.make.frame import Frame
 
@@ -90,7 +90,7 @@ def cables_feed(bom: Bom) -> list[Finding]:
     """Judge whether each cable lets enough of the volts through, and that no USB cable is too long for its signals."""
     long = [part.name for part in bom.part if "USB cable" in part.name and (part.length_m or 0) > USB_M]
     losses = [
-        most(f"Loss in: {it.cable.name}", f"{{:.1%}} at {it.amps:.2f} A", it.share, MOST_LOST, "{:.0%}")
+        most(f"Loss in: {it.cable.name}", f"{{:.1%}} at {it.amps:.2f} A", it.share, MAX_LOSS, "{:.0%}")
         for it in bom.losses()
     ]
     return [*losses, none("USB cables are short enough", long, "each", f"{USB_M:g} m")]

@@ -22,8 +22,8 @@ BEARS: Final = {0.14: 1.0, 0.75: 6.0}
 AIR: Final = 1206.0
 """J/(m³·K), of air at 20 °C."""
 BODIES: Final = "bodies of the push-buttons"
-MOST_M_PER_S: Final = 2.0
-"""Of the air in the smallest opening: there it takes some 6 Pa of the fan's 20 and more."""
+MAX_AIR_M_PER_S: Final = 2.0
+"""Speed of the air in the smallest opening: there it takes some 6 Pa of the fan's 20 and more."""
 EARTHED: Final = ("beam", "far post", "near post", "foot plates", "carriers and lamps' housings", BODIES)
 COUNTED: Final = ("none", "one", "two", "three", "four")
 M3_PER_S: Final = 0.000472
@@ -121,8 +121,8 @@ def box(said: dict[str, Any], bom: Bom) -> list[Finding]:
         Finding(
             "Air in the box's smallest opening",
             f"{speed:.1f} m/s",
-            f"{MOST_M_PER_S:g} m/s; {heat['in_cm2']:g} cm² in, on the parts list",
-            speed <= MOST_M_PER_S
+            f"{MAX_AIR_M_PER_S:g} m/s; {heat['in_cm2']:g} cm² in, on the parts list",
+            speed <= MAX_AIR_M_PER_S
             and grille.number(r"([\d.]+) cm²") == heat["in_cm2"]
             and heat["out_cm2"] <= round_cm2,
         ),

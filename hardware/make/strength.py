@@ -19,16 +19,16 @@ E_PA: Final = 70e9
 G_PA: Final = 26e9
 """Its shear modulus."""
 GRAVITY: Final = 9.81
-MOST_SAG_MM: Final = 1.0
-LEAST_HZ: Final = 10.0
-MOST_MOVED_MM: Final = 0.5
-"""Of the camera, when somebody leans on a post."""
+MAX_SAG_MM: Final = 1.0
+MIN_HZ: Final = 10.0
+MAX_MOVED_MM: Final = 0.5
+"""Movement of the camera when somebody leans on a post."""
 ACCIDENT_N: Final = 200.0
 """Somebody hangs on the beam's end."""
 KNOCK_N: Final = 50.0
 """Somebody leans on a post, at the table's height."""
-LEAST_TIES: Final = 3
-"""Along the beam, and across it at each post: with one tie across, the other post swings."""
+MIN_TIES: Final = 3
+"""Cable ties along the beam, and across it at each post: with one tie across, the other post swings."""
 ALUMINIUM: Final = 2.7e-3
 """Kilograms of a metre of 1 mm²."""
 STEEL: Final = 7.85e-6
@@ -198,19 +198,19 @@ def judge(frame: Frame, it: Portal, name: str = "Frame") -> list[Finding]:
     found = []
     for joint, how in ((RIGID, "rigid"), (HINGED, "hinged")):
         held, on = dataclasses.replace(it, joint=joint), f", beam {how} on its posts"
-        found.append(most(f"{name}: sag{on}", "{:.2f} mm", 1000 * held.sag_m, MOST_SAG_MM, "{:g} mm"))
+        found.append(most(f"{name}: sag{on}", "{:.2f} mm", 1000 * held.sag_m, MAX_SAG_MM, "{:g} mm"))
         rule = f"{name}: first natural frequency{on}"
-        found.append(least(rule, "{:.1f} Hz", held.hertz, LEAST_HZ, "{:g} Hz"))
+        found.append(least(rule, "{:.1f} Hz", held.hertz, MIN_HZ, "{:g} Hz"))
         if it.pushed is not None:
             rule = f"{name}: the camera moves when {KNOCK_N:.0f} N push a post{on}"
             moved = 1000 * held.knocked_m(KNOCK_N)
-            found.append(most(rule, "{:.2f} mm", moved, MOST_MOVED_MM, "{} mm"))
+            found.append(most(rule, "{:.2f} mm", moved, MAX_MOVED_MM, "{} mm"))
     rule, brackets = f"{name}: moment at a joint, {ACCIDENT_N:.0f} N at the beam's end", strong["brackets"]
     rated = brackets * strong["bracket_nm"]
     found.append(most(rule, "{:.0f} N·m", moment, rated, f"{{:.0f}} N·m ({brackets} brackets)"))
     found.append(most(f"{name}: stress in the profile then", "{:.0f} MPa", mega, bears, "{:.0f} MPa"))
     if it.ties is not None:
-        found.append(least(f"{name}: stiff ties", "{}", it.ties, LEAST_TIES, "{} or more"))
+        found.append(least(f"{name}: stiff ties", "{}", it.ties, MIN_TIES, "{} or more"))
     return found
 
 

@@ -6,7 +6,7 @@ Two logistic curves give the confidence: through the margins (named rightly or n
 there a card at all). A card is sure from the least margin and the least evidence on at which the mistakes seen and
 those to be expected keep to a budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which
 most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing and are read
-by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `LEAST_MARGIN`.
+by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `MIN_MARGIN`.
 """
 
 import json
@@ -38,8 +38,8 @@ EVIDENCE_BUDGET = 1 / 10_000
 """Cards too many allowed: to be silent, one must also stand in for a card that was missed in its row."""
 LOOSE_BUDGET = 1 / 1_000
 """Silent errors allowed, by name and by presence, in photographs of anything."""
-LEAST_MARGIN = 4.5
-LEAST_EVIDENCE = 5.9
+MIN_MARGIN = 4.5
+MIN_EVIDENCE = 5.9
 """Nats below which no card is sure (evidence: none of a table that lacks cards), however few mistakes were counted:
 pictures are softer than those that calibrate. On tables of the same decks softened until a person hesitates, with
 lower limits, an ace was taken for another at 3.5 nats, and print for a card at 7.3 and evidence 5.1."""
@@ -192,9 +192,9 @@ def write(whole: Collection, part: Collection, alone: Collection, model: Path) -
     names = alone.margins
     scale = tail_scale(names)
     found = {
-        "whole": (whole, affordable(whole, scale, names, least=(LEAST_MARGIN, 0.0))),
-        "part": (part, affordable(part, scale, names, least=(LEAST_MARGIN, LEAST_EVIDENCE))),
-        "loose": (alone, affordable(alone, scale, names, (LOOSE_BUDGET,), LOOSE_BUDGET, (LEAST_MARGIN, 0.0))),
+        "whole": (whole, affordable(whole, scale, names, least=(MIN_MARGIN, 0.0))),
+        "part": (part, affordable(part, scale, names, least=(MIN_MARGIN, MIN_EVIDENCE))),
+        "loose": (alone, affordable(alone, scale, names, (LOOSE_BUDGET,), LOOSE_BUDGET, (MIN_MARGIN, 0.0))),
     }
     path = model.with_suffix(".json")
     manifest = json.loads(path.read_text())

@@ -4,13 +4,13 @@ from typing import Final
 
 from firmware.messages import Message, Text, text_from
 from firmware.table.events import TableStarted
-from firmware.update.house import MOST_NAME
+from firmware.update.house import MAX_NAME
 from pit.channels.judge import Cards, Mark, Member, Start, first_start
 from pit.status.freshness import FORKS, NEWEST
 from pit.status.table_facts import TableFacts
 from pit.store.database import Connection
 
-MOST_STARTS: Final = 100
+MAX_STARTS: Final = 100
 """Starts of a record that are read, the newest: a table starts once or twice a day."""
 HANDS: Final = 500
 """Hands before the release, and after, whose asked cards are compared."""
@@ -33,11 +33,11 @@ LEFT JOIN record own ON own.record_id = h.record_id LEFT JOIN table_now n ON n.r
 LEFT JOIN {FORKS} k ON k.table_id = t.table_id
 """
 _STARTS: Final = f"""
-SELECT x.record_id, e.seq, left(substring(e.payload FROM '"software":"feltwatch ([^"]+)"'), {MOST_NAME}),
+SELECT x.record_id, e.seq, left(substring(e.payload FROM '"software":"feltwatch ([^"]+)"'), {MAX_NAME}),
        extract(epoch FROM e.taken_at)::float8
 FROM unnest(%s::bigint[], %s::bigint[]) AS x (record_id, after) CROSS JOIN LATERAL (
     SELECT seq, payload, taken_at FROM entry WHERE entry.record_id = x.record_id AND entry.seq > x.after
-    AND type = '{TableStarted.type}' ORDER BY seq DESC LIMIT {MOST_STARTS}) e
+    AND type = '{TableStarted.type}' ORDER BY seq DESC LIMIT {MAX_STARTS}) e
 """
 _HANDS: Final = f"""
 SELECT x.record_id, a.settled, b.cards, b.unsure, a.cards, a.unsure

@@ -17,7 +17,7 @@ SILENT_S: Final = 1800
 """Seconds after which a table that was asked and is not heard of stops the release."""
 WITHIN_S: Final = 86_400
 """Seconds within which a table that was asked runs the release and settles a hand: a night and a house's hours."""
-LEAST_CARDS, LEAST_ASKED = 200, 5
+MIN_CARDS, MIN_ASKED_CARDS = 200, 5
 """Cards before, and after, and asked cards, below which a share of asked cards says nothing."""
 DEVIATIONS: Final = 5.0
 """Standard deviations above what is expected from which on a share is no chance. It is judged after each hand: of 1,000
@@ -107,7 +107,7 @@ def first_start(starts: Iterable[Start], release: str) -> Start | None:
 
 def asks_twice(before: Cards, after: Cards) -> bool:
     """Return whether the share of asked cards has doubled, beyond what chance makes of so few cards."""
-    if before.read < LEAST_CARDS or after.read < LEAST_CARDS or after.asked < LEAST_ASKED:
+    if before.read < MIN_CARDS or after.read < MIN_CARDS or after.asked < MIN_ASKED_CARDS:
         return False
     ratio = after.read / before.read
     expected = (before.asked + 1) * ratio  # at least one: of no asked card at all, nothing is known

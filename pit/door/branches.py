@@ -9,7 +9,7 @@ from pit.errors import Fork
 from pit.status.tables import Table
 from pit.store.database import Connection, columns, take_long
 
-MOST_BRANCHES: Final = 5
+MAX_BRANCHES: Final = 5
 """Branches that a record may open within a day: each copies all rows before it, and a table is restored rarely."""
 
 
@@ -50,11 +50,11 @@ def open_branch(
         "SELECT count(*) FROM record WHERE genesis = %s AND branch > 1 AND opened_at > now() - interval '1 day'",
         (genesis,),
     ).fetchone()
-    if today is not None and today[0] >= MOST_BRANCHES:
+    if today is not None and today[0] >= MAX_BRANCHES:
         raise Fork(
             "This record was set back %(most)s times within a day. Row %(seq)s waits until that is a day ago; the table"
             " keeps everything.",
-            most=MOST_BRANCHES,
+            most=MAX_BRANCHES,
             seq=stem + 1,
         )
     connection.execute(

@@ -26,7 +26,7 @@ SILENT_S: Final = 60.0
 """Seconds without one after which a process is killed: nothing that it does lets it be silent for so long."""
 STARTS_WITHIN_S: Final = 300.0
 """Seconds until the first one, which says that it serves."""
-MOST_IN_A_ROW: Final = 5
+MAX_FAILED_STARTS: Final = 5
 """Processes that end before they serve, in a row: then the service ends, and says so."""
 STOPS_S: Final = 12
 """Seconds that all may take to end; each has its own limit below that."""
@@ -65,7 +65,7 @@ def serve_in_processes(
                     os.close(child.pipe)
                     failed = 0 if child.is_ready else failed + 1
                     log.error("A process of the pit has ended; another one is started.")
-                    if failed >= MOST_IN_A_ROW:
+                    if failed >= MAX_FAILED_STARTS:
                         raise PitError("The pit's processes end before they serve: the log says why.")
                 for pid, child in children.items():
                     if time.monotonic() - child.heard > (silent_s if child.is_ready else STARTS_WITHIN_S):

@@ -17,8 +17,8 @@ from firmware.uplink.enrolment import EnrolmentError
 from firmware.uplink.inbox.requests import requests_from_table
 from firmware.uplink.wire import (
     HIGHEST,
-    MOST_BYTES,
-    MOST_ROWS,
+    MAX_BYTES,
+    MAX_ROWS,
     WireError,
     batch,
     decode,
@@ -49,9 +49,9 @@ from pit.status.tables import Table, who
 from pit.store.database import Database
 from pit.store.files import Files, FilesError
 
-MOST_TEXT_BYTES: Final = 16 << 20
+MAX_TEXT_BYTES: Final = 16 << 20
 """Bytes of a text that a row names."""
-MOST_IMAGE_BYTES: Final = 32 << 20
+MAX_IMAGE_BYTES: Final = 32 << 20
 """Bytes of an image: a whole frame without losses is 20 MB."""
 _SERVED: Final = re.compile(r"(house|maker)/[0-9a-z.]{1,40}\.json|targets/[0-9a-f]{2}/([0-9a-f]{64})")
 """The files of the repository: metadata, and what it names."""
@@ -86,7 +86,7 @@ def make_door(
     app = Flask("pit")
     answers = Answers(database, keeper) if keeper is not None else None
     turns = Turns()
-    app.config["MAX_CONTENT_LENGTH"] = MOST_IMAGE_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = MAX_IMAGE_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
 
     @app.before_request
@@ -104,8 +104,8 @@ def make_door(
 
     @app.post("/v1/rows")
     def rows() -> Response:
-        if (request.content_length or 0) > MOST_BYTES:
-            return _refuse(413, WireError("The body is too long: %(most)s bytes at most.", most=MOST_BYTES))
+        if (request.content_length or 0) > MAX_BYTES:
+            return _refuse(413, WireError("The body is too long: %(most)s bytes at most.", most=MAX_BYTES))
         body = request.get_data(cache=False)
         with turns.of(length_once_inflated(body, LONG_BYTES)):
             offer = decode(body)
@@ -136,7 +136,7 @@ def make_door(
     @app.put("/v1/content/<digest>")
     def content(digest: str) -> Response:
         data = request.get_data(cache=False)
-        if len(data) > MOST_TEXT_BYTES or not is_hash(digest) or content_hash(data) != digest:
+        if len(data) > MAX_TEXT_BYTES or not is_hash(digest) or content_hash(data) != digest:
             return _refuse(400, PitError("These bytes are not what their name says."))
         with database.transaction() as connection:
             if not fulfil(connection, g.table, digest, "content"):
@@ -196,7 +196,7 @@ def _bring_in(app: Flask, database: Database, authority: Authority) -> None:
 
     @app.post(enrolment.PATH)
     def enrol() -> Response:
-        if (request.content_length or 0) > enrolment.MOST_BYTES:
+        if (request.content_length or 0) > enrolment.MAX_BYTES:
             return _refuse(413, PitError("The body is too long."))
         proof = request.headers.get(enrolment.HEADER, "")
         body, own = enrolment_answer(
@@ -223,7 +223,7 @@ def _rows_after(
             return {"record": "", "head": [0, ""]}, ()
         found = connection.execute(
             f"SELECT {names} FROM entry WHERE record_id = %s AND seq > %s ORDER BY seq LIMIT %s",
-            (row[0], min(max(0, after), HIGHEST), MOST_ROWS),
+            (row[0], min(max(0, after), HIGHEST), MAX_ROWS),
         ).fetchall()
     return {"record": row[1], "head": [row[2], row[3]]}, batch(Entry(*one) for one in found)
 

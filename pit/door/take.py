@@ -35,8 +35,8 @@ ASKED: Final = (
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
 durable here, and a standby is not waited for: what it lacks the tables send again."""
 _COLUMNS: Final = ("record_id", *Entry._fields)
-MOST_QUARANTINED: Final = 1_000
-MOST_QUARANTINED_BYTES: Final = 64 << 20
+MAX_QUARANTINED_OFFERS: Final = 1_000
+MAX_QUARANTINED_BYTES: Final = 64 << 20
 """Refused offers of one table that are kept within a day: more would fill the disk, and say nothing new."""
 REFUSED_S: Final = 3 * FORKED_S
 """So long after an offer that was refused a fork stays one, even if a table agrees meanwhile: of a copied box's two,
@@ -296,8 +296,8 @@ def _quarantine(connection: Connection, table: Table, offer: Offer, fork: Fork) 
             "seq": fork.seq,
             "digest": digest,
             "rows": body,
-            "most": MOST_QUARANTINED,
-            "bytes": MOST_QUARANTINED_BYTES,
+            "most": MAX_QUARANTINED_OFFERS,
+            "bytes": MAX_QUARANTINED_BYTES,
         },
     )
     if kept.rowcount == 0:

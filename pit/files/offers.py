@@ -18,11 +18,11 @@ from firmware.table.errors import CommandRefused
 from firmware.table.topics.inbox import deck_of, profile_of
 from firmware.update.files import read_plain
 from firmware.update.house import FOLDER as HOUSE
-from firmware.update.house import LASTS, MOST_BYTES, MOST_NAME, HouseFile
+from firmware.update.house import LASTS, MAX_BYTES, MAX_NAME, HouseFile
 from firmware.update.install import Release, choose, fetch
 from firmware.update.release import MAKER, TARGETS
 from firmware.update.repository import Repository, ends
-from firmware.update.trust import HISTORY, MAKER_NAME, MOST_ROOT, Trust, UpdateRefused, folder_files
+from firmware.update.trust import HISTORY, MAKER_NAME, MAX_ROOT, Trust, UpdateRefused, folder_files
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.options import MAKER_ROOT
@@ -87,7 +87,7 @@ class HouseRepository:
         `machine`: for which machine, where there are several. Raises PitError.
         """
         try:
-            trust = Trust(self.folder / MAKER, read_plain(maker_root, MOST_ROOT), who=MAKER_NAME)
+            trust = Trust(self.folder / MAKER, read_plain(maker_root, MAX_ROOT), who=MAKER_NAME)
             named = trust.refresh(folder_files(source / MAKER))
             for root in (self.folder / MAKER / HISTORY).iterdir():
                 shutil.copy(root, self.folder / MAKER / root.name)  # as a repository serves it
@@ -145,7 +145,7 @@ def offer(
 def check_sender(by: str) -> str:
     """Return the name of the person who offers or removes a file, as it is stored. Raises PitError."""
     try:
-        return check_name(by, MOST_NAME)
+        return check_name(by, MAX_NAME)
     except NameRefused as error:
         raise PitError("Who does it has no name (--by): %(why)s", why=error.sentence) from error
 
@@ -181,7 +181,7 @@ def _text(path: Path) -> tuple[str, str, bytes]:
             " is a folder with maker and targets in it.",
             path=path.name,
         )
-    most = LONGEST_TEXT if kind == "profile" else MOST_BYTES[kind]
+    most = LONGEST_TEXT if kind == "profile" else MAX_BYTES[kind]
     try:
         data = read_plain(path.resolve(), most + 1)
         if not data:

@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString
 
 from firmware.messages import Message, message_of, text_from, text_to_store
 from firmware.update.house import HouseFile
-from firmware.uplink.inbox.requests import FROM_TABLE, MOST_OPEN, WITHDRAWN, FileRequest
+from firmware.uplink.inbox.requests import FROM_TABLE, MAX_OPEN_REQUESTS, WITHDRAWN, FileRequest
 from pit.errors import PitError
 from pit.files.offers import COLUMNS, HouseRepository, check_sender, find_offered
 from pit.store.database import Connection, Database
@@ -77,11 +77,11 @@ def ask(connection: Connection, table_id: int, sha256: str, by: str) -> int:
     open_now: dict[str, int] = dict(rows.fetchall())
     if sha256 in open_now:
         return open_now[sha256]
-    if len(open_now) >= MOST_OPEN:
+    if len(open_now) >= MAX_OPEN_REQUESTS:
         raise PitError(
             "%(table)s is asked for %(most)s files already. Withdraw some first.",
             table=table[0],
-            most=MOST_OPEN,
+            most=MAX_OPEN_REQUESTS,
         )
     [(number,)] = connection.execute(
         "INSERT INTO file_request (table_id, sha256, asked_by, ends_at) VALUES (%s, %s, %s, now() + %s)"

@@ -14,9 +14,9 @@ from pit.store.workers import Share
 Rows = Sequence[tuple[Entry, int]]
 """Rows of one record, each with the time at which the pit stored it, in milliseconds since 1970."""
 BATCH: Final = 2_000
-"""The most rows read from one record at once. A transaction that has reached this number starts no other record."""
-MOST_ROWS: Final = 500
-"""The most rows kept in memory. For further rows only the record is noted, and the rows are read from the database."""
+"""Rows read from one record at once. A transaction that has reached this number starts no other record."""
+MAX_ROWS: Final = 500
+"""Rows kept in memory. For further rows only the record is noted, and the rows are read from the database."""
 
 
 class News:
@@ -33,12 +33,12 @@ class News:
             return
         with self._lock:
             known = self._rows.setdefault(record_id, [])
-            if self._kept + len(rows) <= MOST_ROWS:
+            if self._kept + len(rows) <= MAX_ROWS:
                 known.extend((row, at_ms) for row in rows)
                 self._kept += len(rows)
 
     def taken(self) -> Mapping[int, Rows]:
-        """Return the rows by record, and forget them. A record's rows may be incomplete or missing (`MOST_ROWS`)."""
+        """Return the rows by record, and forget them. A record's rows may be incomplete or missing (`MAX_ROWS`)."""
         with self._lock:
             rows, self._rows, self._kept = self._rows, {}, 0
         return rows

@@ -25,7 +25,7 @@ from pit.status.table_facts import TableFacts
 from pit.store.database import REFUSED, Connection, Database, insert, rows_by_name, write_each
 from pit.store.workers import OURS
 
-MOST_RECORDS: Final = 500
+MAX_RECORDS: Final = 500
 """Records that are followed in one transaction."""
 HELD_S: Final = 5.0
 """Seconds for which a record may be held by something else before that is logged."""
@@ -63,10 +63,10 @@ class Follower:
             "SELECT record_id, table_now.seq FROM table_now JOIN head USING (record_id)"
             f" WHERE table_now.seq < head.seq AND stuck_why IS NULL AND (%s OR record_id = ANY(%s)) AND {OURS}"
             " ORDER BY head.seq - table_now.seq, record_id LIMIT %s FOR UPDATE OF table_now SKIP LOCKED",
-            (records is None, records or [], *source.share.values, MOST_RECORDS),
+            (records is None, records or [], *source.share.values, MAX_RECORDS),
         ).fetchall()
         before: dict[int, int] = dict(marks)
-        if records is None and len(before) < MOST_RECORDS:
+        if records is None and len(before) < MAX_RECORDS:
             self._watch(source, before)
         self._lacking.clear()
         followed: dict[int, RecordState] = {}

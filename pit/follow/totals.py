@@ -11,9 +11,9 @@ from pit.follow.search import GAME_HASH
 from pit.store.database import Database, rows_by_name
 
 DAYS: Final = 14
-LEAST_DAYS: Final = 5
+MIN_DAYS: Final = 5
 """Days of its own that a table needs before anything is called unusual."""
-LEAST_CARDS: Final = 200
+MIN_CARDS: Final = 200
 """Cards in a day below which a share says nothing."""
 _NAMES: Final = tuple(vars(Counts()))
 _SUMS: Final = ", ".join(f"sum({name})::bigint AS {name}" for name in _NAMES)
@@ -216,9 +216,9 @@ def unusual(database: Database, now_ms: int) -> Mapping[int, tuple[UnusualFigure
 
 def outside(days: list[Day], today: int) -> Iterator[UnusualFigure]:
     """Yield the figures of today that are above the range of the days before it. Pure."""
-    now = next((day for day in days if day.day == today and day.cards >= LEAST_CARDS), None)
-    before = [day for day in days if today - DAYS <= day.day < today and day.cards >= LEAST_CARDS]
-    if now is None or len(before) < LEAST_DAYS:
+    now = next((day for day in days if day.day == today and day.cards >= MIN_CARDS), None)
+    before = [day for day in days if today - DAYS <= day.day < today and day.cards >= MIN_CARDS]
+    if now is None or len(before) < MIN_DAYS:
         return
     for what, index in (("unsure", 3), ("errors", 4), ("reading", 5)):
         value, usual = now[index], [float(seen) for day in before if (seen := day[index]) is not None]

@@ -14,7 +14,7 @@ from pit.log.keeper import Keeper, NewestCheckpoint
 from pit.log.tree import Trees
 from pit.store.database import Database
 
-MOST_KEPT: Final = 1_000
+MAX_PROOFS: Final = 1_000
 """Proofs between two checkpoints that are kept for other tables that hold the same."""
 
 
@@ -78,7 +78,7 @@ class Answers:
     def _extending(self, tree: Subtree, checkpoint: Checkpoint, old: int) -> list[str]:
         key = checkpoint.origin, old, checkpoint.size
         if key not in self._extends:
-            while len(self._extends) >= MOST_KEPT:
+            while len(self._extends) >= MAX_PROOFS:
                 del self._extends[next(iter(self._extends))]
             self._extends[key] = as_base64(consistency(tree, old, checkpoint.size))
         return self._extends[key]

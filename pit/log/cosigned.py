@@ -37,7 +37,7 @@ JOIN epoch USING (epoch) WHERE (origin, size) IN (SELECT * FROM unnest(%s::text[
 GROUP BY epoch, size HAVING 2 * count(DISTINCT witness_key) > (SELECT count(*) FROM heard) ON CONFLICT DO NOTHING
 """
 KEY_OF: Final = "SELECT table_id, witness_key FROM gaming_table WHERE table_id = ANY(%s)"
-MOST_KNOWN: Final = 10_000
+MAX_KNOWN_CHECKPOINTS: Final = 10_000
 """Checkpoints that are remembered as known."""
 
 
@@ -82,7 +82,7 @@ class Cosignatures:
                 continue
             self._known[checkpoint] = None
             self._to_store[table_id] = checkpoint, held
-        while len(self._known) > MOST_KNOWN:
+        while len(self._known) > MAX_KNOWN_CHECKPOINTS:
             del self._known[next(iter(self._known))]
         order = sorted(unknown, key=lambda one: (epoch_of(one.origin, self._public), one.size), reverse=True)
         return [without_cosignatures(unknown[one]) for one in order]

@@ -16,7 +16,7 @@ from pit.store.database import Connection
 
 SIGNED: Final = HeadSigned.type
 ANNOUNCED: Final = KeyAnnounced.type
-MOST_NEW_HEADS: Final = 2_000
+MAX_NEW_HEADS: Final = 2_000
 """Rows that are looked at in one transaction."""
 _NEW: Final = f"""
 SELECT e.record_id, e.seq, e.type, e.payload, e.previous, r.genesis, t.device_key
@@ -24,9 +24,9 @@ FROM head h JOIN record r USING (record_id) JOIN gaming_table t USING (table_id)
 LEFT JOIN log_mark m USING (record_id)
 CROSS JOIN LATERAL (
     SELECT * FROM entry e WHERE e.record_id = h.record_id AND e.seq > coalesce(m.seq, 0) AND e.seq <= h.seq
-    AND e.type IN ('{SIGNED}', '{ANNOUNCED}') ORDER BY e.seq LIMIT {MOST_NEW_HEADS}
+    AND e.type IN ('{SIGNED}', '{ANNOUNCED}') ORDER BY e.seq LIMIT {MAX_NEW_HEADS}
 ) e
-WHERE h.seq > coalesce(m.seq, 0) LIMIT {MOST_NEW_HEADS}
+WHERE h.seq > coalesce(m.seq, 0) LIMIT {MAX_NEW_HEADS}
 """
 _FIELDS: Final = ("table", "seq", "hands", "wall_ms", "hash", "key", "signature")
 

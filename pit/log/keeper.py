@@ -18,13 +18,13 @@ from firmware.record.evidence.merkle import leaf_hash
 from firmware.record.evidence.notes import Checkpoint, NoNote, epoch_of, open_note, sign
 from firmware.record.evidence.signing import DeviceKey
 from firmware.threads import start
-from firmware.uplink.wire import MOST_HEADS
+from firmware.uplink.wire import MAX_HEADS
 from pit.authority import LOG_FOLDER
 from pit.errors import DatabaseError
 from pit.log import epochs
 from pit.log.cosigned import Cosignatures, HeldCheckpoint
 from pit.log.epochs import Epoch, NewestFile
-from pit.log.heads import MOST_NEW_HEADS, HeadCheck, SignedHead, new_heads, store_marks
+from pit.log.heads import MAX_NEW_HEADS, HeadCheck, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS
 from pit.log.tree import Trees
 from pit.store.background import BackgroundThread
@@ -34,10 +34,10 @@ from pit.store.facts import set_fact
 log = logging.getLogger(__name__)
 
 EVERY_S: Final = 10.0
-"""Seconds between two checkpoints; more where more than `MOST_A_SECOND` tables would cosign."""
+"""Seconds between two checkpoints; more where more than `MAX_COSIGNATURES_PER_S` tables would cosign."""
 FOLLOWS_S: Final = 2.0
 """Seconds between two looks of a process that does not sign at what was signed."""
-MOST_A_SECOND: Final = 10
+MAX_COSIGNATURES_PER_S: Final = 10
 """Cosignatures a second: each costs the pit some tenths of a millisecond, for proof and check."""
 WAITS_S: Final = 60.0
 """Seconds for which a checkpoint may wait for a standby before it is said."""
@@ -129,12 +129,10 @@ class Keeper:
             self._file.write(newest.note)
         if newest:
             for record_id, seq, number in leaves:
-                self.recent.setdefault(record_id, deque(maxlen=MOST_HEADS)).append(
-                    (seq, newest.epoch, number)
-                )
+                self.recent.setdefault(record_id, deque(maxlen=MAX_HEADS)).append((seq, newest.epoch, number))
             self._read_to = newest.epoch, newest.checkpoint.size
         self.newest = newest
-        if rows >= MOST_NEW_HEADS:
+        if rows >= MAX_NEW_HEADS:
             return 0.0
         return self.every_s if is_mine and leads else FOLLOWS_S
 
@@ -147,7 +145,7 @@ class Keeper:
         size = newest.checkpoint.size
         epoch, first = self._read_to
         if epoch != newest.epoch:
-            first = max(0, size - MOST_NEW_HEADS)
+            first = max(0, size - MAX_NEW_HEADS)
         return connection.execute(
             "SELECT record_id, seq, number FROM leaf WHERE epoch = %s AND number >= %s AND number < %s"
             " AND record_id IS NOT NULL ORDER BY number",
@@ -184,7 +182,7 @@ class Keeper:
         if looked.marks:
             store_marks(connection, looked.marks)
         heard = self._cosigned.store(connection)
-        self.every_s = max(EVERY_S, heard / MOST_A_SECOND)
+        self.every_s = max(EVERY_S, heard / MAX_COSIGNATURES_PER_S)
         return looked.rows
 
     def _unknown(self, connection: Connection) -> str:

@@ -15,7 +15,7 @@ from pit.store.database import Connection
 HEIGHT: Final = 8
 """Levels of a tile."""
 WIDTH: Final = 1 << HEIGHT
-MOST_TILES: Final = 256
+MAX_TILES: Final = 256
 """Tiles in memory, 40 kB each."""
 Tile = list[list[bytes]]
 """Hashes by level, whole subtrees only."""
@@ -82,7 +82,7 @@ class Trees:
                 (epoch, *level, first, first + WIDTH),
             )
             tile = self._tiles[key] = pyramid([bytes(one) for (one,) in found])
-            if len(self._tiles) > MOST_TILES:
+            if len(self._tiles) > MAX_TILES:
                 self._tiles.popitem(last=False)
         self._tiles.move_to_end(key)
         return tile

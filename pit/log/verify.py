@@ -27,8 +27,8 @@ from pit.log.tree import Trees, over
 from pit.status.tables import witnesses
 from pit.store.database import Connection, Database
 
-MOST_PROBLEMS: Final = 1_000
-"""How many problems are listed at most: a rewritten record has one in nearly every row."""
+MAX_PROBLEMS: Final = 1_000
+"""Maximum number of problems listed: a rewritten record has one in nearly every row."""
 Progress = Callable[[int, int], None]
 
 
@@ -51,7 +51,7 @@ class VerifyReport:
 
     def wrong(self, what: str, /, **args: Any) -> None:
         """Add a problem."""
-        if len(self.problems) < MOST_PROBLEMS:
+        if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(Message(what, **args))
 
 

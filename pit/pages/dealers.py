@@ -20,7 +20,7 @@ from pit.pages.services import page, pit
 from pit.status.tables import list_tables as tables_listed
 
 blueprint = Blueprint("dealers", __name__)
-MOST_DOWNS: Final = 500
+MAX_DOWNS: Final = 500
 """Downs on one page: a house deals more in a month than anybody reads."""
 
 
@@ -51,9 +51,9 @@ def show_list() -> str:
     """List the dealers with their downs."""
     of = form_of_address(frozenset({"dealer"}))
     covers = covered.coverage_of(of.span)
-    found = downs_of(pit().searched, of.span, of.dealer, MOST_DOWNS + 1)
+    found = downs_of(pit().searched, of.span, of.dealer, MAX_DOWNS + 1)
     # stable: each dealer's stay in their order
-    downs = sorted(found[-MOST_DOWNS:], key=lambda one: one.down.dealer)
+    downs = sorted(found[-MAX_DOWNS:], key=lambda one: one.down.dealer)
     totals = {group.name: group.counts for group in by_dealer(pit().searched, of.span)}
     return page(
         "dealers",
@@ -67,7 +67,7 @@ def show_list() -> str:
             Dealer(name, _lines(tuple(of_one)), _cells(totals.get(name, Counts())))
             for name, of_one in groupby(downs, lambda one: one.down.dealer)
         ],
-        cut=MOST_DOWNS if len(found) > MOST_DOWNS else 0,
+        cut=MAX_DOWNS if len(found) > MAX_DOWNS else 0,
         tables=[one.table.name for one in tables_listed(pit().database)],
         names=names(pit().searched, "dealer"),
     )

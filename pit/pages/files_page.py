@@ -15,7 +15,7 @@ from pit.pages.people import record_act
 from pit.pages.services import pit
 
 blueprint = Blueprint("files", __name__)
-MOST_SHOWN: Final = 200
+MAX_REQUESTS: Final = 200
 KINDS: Final = {"profile": N_("Profile"), "deck": N_("Deck"), "release": N_("Release")}
 STATES: Final = {
     "asked": N_("to be fetched"),
@@ -33,7 +33,7 @@ def files_of(table_id: int | None = None) -> list[TableRequest]:
     if guard.who().role not in KEEPERS:
         return []
     with pit().database.transaction() as connection:
-        return requests(connection, table_id)[:MOST_SHOWN]
+        return requests(connection, table_id)[:MAX_REQUESTS]
 
 
 @blueprint.app_template_filter()

@@ -31,7 +31,8 @@ REVIEW: Final = frozenset(
 )
 """The review's routes that are answered here; none of them commands anything."""
 METRICS_TOKEN: Final = "metrics.token"
-LEAST_TOKEN: Final = 20
+MIN_TOKEN: Final = 20
+"""Minimum length of the token in characters; a shorter one opens nothing."""
 METRICS: Final = "metrics.metrics"
 _OPEN: Final = "_feltwatch_pit_open_to"
 
@@ -105,7 +106,7 @@ def _is_scraper() -> bool:
     except (OSError, ValueError):
         return False
     sent = request.headers.get("Authorization", "")
-    return len(token) >= LEAST_TOKEN and hmac.compare_digest(sent.encode(), f"Bearer {token}".encode())
+    return len(token) >= MIN_TOKEN and hmac.compare_digest(sent.encode(), f"Bearer {token}".encode())
 
 
 def _harden(response: Response) -> Response:

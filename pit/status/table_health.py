@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from firmware.messages import Message, message_of, text_of
 
-MOST_CHECKS: Final = 40
-MOST_S: Final = 1e9
-"""Seconds that a table may say at most: more is no time."""
+MAX_CHECKS: Final = 40
+MAX_SECONDS: Final = 1e9
+"""Seconds that a table may report; more is not a time."""
 LONGEST: Final = 300
 """Characters of a figure or a name that are kept."""
 VERDICTS: Final = ("bad", "look", "waits", "unknown")
@@ -71,7 +71,7 @@ def health_of(text: str) -> TableHealth:
 def _seconds(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if 0 <= value < MOST_S else None  # NaN is none either
+    return float(value) if 0 <= value < MAX_SECONDS else None  # NaN is none either
 
 
 def _row(value: object) -> int:
@@ -83,10 +83,10 @@ def _verdicts(data: Mapping[str, Any]) -> tuple[tuple[TableCheck, ...] | None, M
     if not isinstance(checks, list) or not isinstance(well, dict):
         return None, {}
     try:
-        found = [_check(one) for one in checks[:MOST_CHECKS]]
+        found = [_check(one) for one in checks[:MAX_CHECKS]]
     except (ValueError, LookupError, TypeError, AttributeError):
         return None, {}
-    figures = {name[:LONGEST]: str(figure)[:LONGEST] for name, figure in list(well.items())[:MOST_CHECKS]}
+    figures = {name[:LONGEST]: str(figure)[:LONGEST] for name, figure in list(well.items())[:MAX_CHECKS]}
     return tuple(sorted(found, key=lambda one: VERDICTS.index(one.verdict))), figures
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from pit.errors import DatabaseError
 from pit.store.database import Database
 
-MOST_BEHIND_S: Final = 10.0
+MAX_LAG_S: Final = 10.0
 """Seconds that a copy may be behind: beyond, the database itself is asked."""
 LOOK_EVERY_S: Final = 2.0
 """Seconds for which what was found of the copy holds."""
@@ -53,4 +53,4 @@ class Replica:
         except DatabaseError as error:
             return str(error)
         behind = own - copied
-        return f"the copy is {behind:.0f} s behind" if behind > MOST_BEHIND_S else ""
+        return f"the copy is {behind:.0f} s behind" if behind > MAX_LAG_S else ""

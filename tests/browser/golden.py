@@ -45,8 +45,8 @@ GUIDED: Final = frozenset(
 SHEET: Final = Path(__file__).parents[2] / "docs" / "screens.png"
 FAR: Final = 40
 """Levels of 255 by which a pixel differs."""
-MOST: Final = 0.001
-"""The share of pixels that may."""
+MAX_DIFFERENCE: Final = 0.001
+"""The share of pixels that may differ."""
 COLUMNS: Final = 6
 SHEET_COLOURS: Final = 40
 TITLE_PX: Final = 22
@@ -78,7 +78,7 @@ def keep(path: Path, picture: Image, palettes: Iterable[int] = (pictures.COLOURS
     path.parent.mkdir(parents=True, exist_ok=True)
     for colours in palettes:
         whole.quantize(colours, dither=PIL.Image.Dither.NONE).save(path, optimize=True)
-        if different(picture, load(path)) < MOST / 2:
+        if different(picture, load(path)) < MAX_DIFFERENCE / 2:
             break
 
 

@@ -11,7 +11,7 @@ from dealer_ui.photo.codes import Codes
 from dealer_ui.server.app import Settings, create_app
 from firmware.record_folder import SOCKET
 from tests.browser.axe import barriers, has_axe
-from tests.browser.golden import MOST, different, load
+from tests.browser.golden import MAX_DIFFERENCE, different, load
 from tests.browser.photo_page import LOOKED_AT, phones_page, seen, sent
 from tests.browser.visits import SIZES, misfits, small
 from tests.dealer_ui.felt import Felt
@@ -33,7 +33,7 @@ def test_every_state_of_the_phones_page_fits_has_no_barrier_and_looks_as_it_is_m
         found[one.name] = {
             "barriers": barriers(one.page) if has_axe() else [],
             "wider than the screen, px": [wide] if wide > 0 else [],
-            "share unlike the golden picture": [unlike] if unlike > MOST else [],
+            "share unlike the golden picture": [unlike] if unlike > MAX_DIFFERENCE else [],
         }
     assert {name: what for name, what in found.items() if any(what.values())} == {}
 

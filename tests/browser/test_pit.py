@@ -21,7 +21,7 @@ from pit.pages.people import PitRole
 from pit.pages.services import pit
 from tests.browser.axe import barriers
 from tests.browser.conftest import listening_for_trouble
-from tests.browser.golden import MOST, different, keep, load
+from tests.browser.golden import MAX_DIFFERENCE, different, keep, load
 from tests.browser.pit_floor import NOW_MS, add_downs, add_hands, add_log, furnish
 from tests.dealer_ui.served import listening
 from tests.examples import THOROUGH
@@ -139,7 +139,7 @@ def look_as_meant(page: Page, address: str, name: str) -> list[str]:
         if not path.exists():
             keep(path, take(page))
             taken.append(path.name)
-        assert different(take(page), load(path)) < MOST, path
+        assert different(take(page), load(path)) < MAX_DIFFERENCE, path
     assert barriers(page) == [], name
     return taken
 

@@ -26,7 +26,7 @@ from tests.pit.postgres import Postgres
 from tests.pit.test_demo import PROGRAM
 from tests.waiting import DEADLINE, until
 
-MOST_TOUCHES = 5
+MAX_TOUCHES = 5
 
 
 @dataclass
@@ -148,7 +148,7 @@ def test_the_demo_shows_the_dispute_first_loses_the_unplugged_table_and_turns_th
             began = demo.seconds()
             path, touches = dispute_file(page)
             seconds["from the tile to the dispute file"] = demo.seconds() - began
-        assert touches <= MOST_TOUCHES
+        assert touches <= MAX_TOUCHES
         assert [shape[1] > 1000 for shape in pictures_in(path)] == [True]
         context.close()
     assert trouble == []

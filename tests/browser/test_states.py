@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 
 from firmware.table import Ask, Phase
 from tests.browser.axe import axe, barriers, has_axe
-from tests.browser.golden import FOLDER, GUIDED, LANGUAGES, MOST, SCREENS, different, golden, load
+from tests.browser.golden import FOLDER, GUIDED, LANGUAGES, MAX_DIFFERENCE, SCREENS, different, golden, load
 from tests.browser.state import State
 from tests.browser.states import STATES
 from tests.browser.visits import SIZES, Visitor, misfits, played, small
@@ -79,7 +79,7 @@ def test_a_state_fits_is_said_in_every_language_is_light_and_looks_as_it_is_mean
 
 def too_different(png: bytes, meant: Path) -> list[float]:
     share = different(small(png), load(meant))
-    return [share] if share > MOST else []
+    return [share] if share > MAX_DIFFERENCE else []
 
 
 @pytest.mark.exhaustive
@@ -165,5 +165,5 @@ def test_a_button_that_moved_makes_another_picture() -> None:
     meant[50:70, 50:110] = 220
     moved = np.roll(meant, 8, axis=1)
     assert different(meant, meant) == 0
-    assert different(moved, meant) > MOST
+    assert different(moved, meant) > MAX_DIFFERENCE
     assert different(meant[:100], meant) == 1

@@ -24,7 +24,7 @@ from dealer_ui.remote.access import RemoteSessions
 from dealer_ui.remote.app import create_app, remote_access
 from dealer_ui.web.serve_behind_nginx import make_unix_server
 from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
-from firmware.photo.apart import MOST_BYTES
+from firmware.photo.apart import MAX_BYTES
 from tests.dealer_ui.serving import running
 from tests.tools import NGINX, need
 from tests.waiting import DEADLINE, until
@@ -135,7 +135,7 @@ def _serve_page(app: Flask, place: Path, stack: ExitStack, *, photographs: bool)
     listening.bind(str(place))
     place.chmod(0o666)
     parts: dict[int, Any] = {}
-    more: dict[str, Any] = {"largest": MOST_BYTES, "gone": lambda: None} if photographs else {}
+    more: dict[str, Any] = {"largest": MAX_BYTES, "gone": lambda: None} if photographs else {}
     stack.enter_context(running(make_unix_server(app, listening, parts, **more), parts))
 
 

@@ -20,7 +20,7 @@ from docs.glossary import catalogue
 from docs.laminate import CARD, SIZES, write
 from firmware.table.command import COMMAND_ROLES
 from tests.browser.golden import FOLDER as GOLDEN
-from tests.browser.golden import MOST, different, load
+from tests.browser.golden import MAX_DIFFERENCE, different, load
 from tests.browser.pictures import FILM, SCENES, shown
 from tests.browser.pictures import FOLDER as PICTURES
 from tests.browser.states import STATES
@@ -167,7 +167,7 @@ def test_every_picture_is_shown() -> None:
 def test_a_picture_of_the_book_shows_the_page_as_it_is(name: str) -> None:
     """`make golden` takes both."""
     half = cv2.resize(load(PICTURES / name), None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-    assert different(half.astype(np.uint8), load(GOLDEN / name)) <= 2 * MOST
+    assert different(half.astype(np.uint8), load(GOLDEN / name)) <= 2 * MAX_DIFFERENCE
 
 
 def test_the_readmes_film_shows_each_scene_of_a_hand_as_the_page_is() -> None:
@@ -179,7 +179,7 @@ def test_the_readmes_film_shows_each_scene_of_a_hand_as_the_page_is() -> None:
         film.seek(number)
         scene = cv2.cvtColor(np.asarray(film.convert("RGB")), cv2.COLOR_RGB2BGR)
         half = cv2.resize(scene, None, fx=0.5, fy=0.5, interpolation=cv2.INTER_AREA)
-        assert different(half.astype(np.uint8), load(GOLDEN / states[name])) <= 2 * MOST, name
+        assert different(half.astype(np.uint8), load(GOLDEN / states[name])) <= 2 * MAX_DIFFERENCE, name
 
 
 # ---- facts ----

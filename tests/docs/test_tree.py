@@ -10,8 +10,8 @@ from docs import tree
 
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("vision", "firmware", "dealer_ui", "pit")
-MOST_MODULES = 25
-MOST_LEVELS = 3
+MAX_MODULES = 25
+MAX_LEVELS = 3
 
 
 def modules() -> list[Path]:
@@ -21,11 +21,11 @@ def modules() -> list[Path]:
 def test_no_folder_of_the_product_has_more_than_25_modules() -> None:
     count = Counter(file.parent for file in modules() if file.name != "__init__.py")
     assert sum(count.values()) > 300
-    assert {folder: n for folder, n in count.items() if n > MOST_MODULES} == {}
+    assert {folder: n for folder, n in count.items() if n > MAX_MODULES} == {}
 
 
 def test_the_product_has_at_most_three_levels_of_folders() -> None:
-    assert {file.parent for file in modules() if len(file.parent.parts) > MOST_LEVELS} == set()
+    assert {file.parent for file in modules() if len(file.parent.parts) > MAX_LEVELS} == set()
 
 
 def folders() -> set[Path]:

@@ -18,7 +18,7 @@ from typing import Final
 
 import click
 
-MOST_BYTES: Final = 2_000_000_000
+MAX_BYTES: Final = 2_000_000_000
 SECTOR: Final = 512
 BOOT_FILES: Final = {
     *("start4.elf", "fixup4.dat", "bcm2712-rpi-5-b.dtb", "config.txt", "cmdline.txt"),
@@ -66,8 +66,8 @@ def problems(image: Path) -> Iterator[str]:
     if len(found) != 4:
         yield f"It has {len(found)} partitions, not 4."
         return
-    if size > MOST_BYTES:
-        yield f"It has {size} bytes, more than {MOST_BYTES}."
+    if size > MAX_BYTES:
+        yield f"It has {size} bytes, more than {MAX_BYTES}."
     if any(this["start"] + this["size"] > after["start"] for this, after in pairwise(found)):
         yield "Two partitions overlap."
     listed = subprocess.run(

@@ -33,7 +33,7 @@ from tests.install.machine import another_release, sign
 
 CUTS: Final = "power cuts at random moments behind the same one of a game, each record read off the card"
 GO: Final = f"{ROOM}/go"
-MOST_TOUCHES: Final = 5
+MAX_TOUCHES: Final = 5
 """Touches after which the power is cut, at most. A hand has four: archive the last, open, set, show; then it is
 read."""
 BROKEN: Final = "9.0.0-broken"
@@ -197,7 +197,7 @@ def cut(card: Card, report: Report, kills: int, chance: random.Random, minutes: 
         while done < kills and time.monotonic() < began + 60 * minutes:
             card.cut_power()
             card.switch_on(state="playing")
-            let_play(card, chance.randint(1, MOST_TOUCHES))
+            let_play(card, chance.randint(1, MAX_TOUCHES))
             card.listen(chance.uniform(0, chance.choice((0.01, 0.3, 5))))
             card.cut_power()
             card.listen(0.5)

@@ -28,8 +28,8 @@ PAGE_BGR: Final = (14, 16, 10)
 """The page's ground: nothing else on this display has this colour."""
 NOTICE_BGR: Final = (92, 199, 242)
 """The ground of the line at its top while that says what is wrong, such as a press that did nothing."""
-LEAST_LIT: Final = 0.02
-"""The share of a page that is letters and cards, at least."""
+MIN_LIT: Final = 0.02
+"""Minimum share of a page that is letters and cards."""
 
 
 def is_full(picture: Image, size: tuple[int, int] = SIZE) -> bool:
@@ -45,7 +45,7 @@ def is_full(picture: Image, size: tuple[int, int] = SIZE) -> bool:
         return False  # before all of it is looked at: a picture is taken many times a second
     lit = page.max(axis=2) > 100
     top, bottom = lit[: height // 20], lit[-height // 8 :]
-    return bool(min(lit.mean(), top.mean(), bottom.mean()) > LEAST_LIT)
+    return bool(min(lit.mean(), top.mean(), bottom.mean()) > MIN_LIT)
 
 
 def _is_ground(part: Image, head: int) -> bool:

@@ -27,7 +27,7 @@ from vision.base.arrays import Image
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
 GOLDEN = Path(__file__).parents[1] / "browser/golden/en/desk/settled-with-a-foul.png"
-MOST = 0.02
+MAX_DIFFERENCE = 0.02
 """The share of a golden picture that may differ: letters are drawn with other settings than for those."""
 MORE = (1046, 675)
 """Where that state has its button *More*, which opens a dialog."""
@@ -96,9 +96,9 @@ def test_a_known_state_of_the_table_looks_as_it_is_meant_to_upside_down_and_a_cl
         supervised(own, f"http://127.0.0.1:{port}/?kiosk", UPSIDE_DOWN) as kiosk,
     ):
         kiosk.wait_for_picture(upside_down=True)
-        until(lambda: different(small(own.picture()[::-1, ::-1]), load(GOLDEN)) < MOST)
+        until(lambda: different(small(own.picture()[::-1, ::-1]), load(GOLDEN)) < MAX_DIFFERENCE)
         own.click(*(whole - at for whole, at in zip(SIZE, MORE, strict=True)))
-        until(lambda: different(small(own.picture()[::-1, ::-1]), load(GOLDEN)) > 5 * MOST)
+        until(lambda: different(small(own.picture()[::-1, ::-1]), load(GOLDEN)) > 5 * MAX_DIFFERENCE)
 
 
 @pytest.mark.parametrize(

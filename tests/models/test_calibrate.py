@@ -12,8 +12,8 @@ from models.training import calibrate
 from models.training.calibrate import (
     BUDGETS,
     EVIDENCE_BUDGET,
-    LEAST_EVIDENCE,
-    LEAST_MARGIN,
+    MIN_EVIDENCE,
+    MIN_MARGIN,
     Collection,
     Samples,
     affordable,
@@ -122,8 +122,8 @@ def test_no_limit_of_a_table_falls_below_the_least_however_few_mistakes_were_see
     (tmp_path / "reader.json").write_text("{}")
     clean = collected(9.0, 9.0)
     worth = write(clean, clean, collected(0.6, 0.0), tmp_path / "reader.onnx")
-    assert worth["whole"].margin.sure_from == worth["part"].margin.sure_from == LEAST_MARGIN
-    assert worth["part"].evidence.sure_from >= LEAST_EVIDENCE
+    assert worth["whole"].margin.sure_from == worth["part"].margin.sure_from == MIN_MARGIN
+    assert worth["part"].evidence.sure_from >= MIN_EVIDENCE
 
 
 def test_what_is_sure_keeps_to_the_budget_it_claims() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from firmware.record.journal.reader import JournalReader
-from firmware.uplink.wire import MOST_ROWS, Head, Offer, texts_named
+from firmware.uplink.wire import MAX_ROWS, Head, Offer, texts_named
 from pit.door.take import take
 from pit.follow.now import Follower
 from pit.follow.projector import project
@@ -44,7 +44,7 @@ class FollowedTable:
         first = self.reader.events_since(0, 1)[0]
         seq, digest = self.reader.head()
         while True:
-            rows = tuple(self.reader.events_since(self.have, MOST_ROWS))
+            rows = tuple(self.reader.events_since(self.have, MAX_ROWS))
             offer = Offer(first.hash, Head(seq, digest), "0.2.0", self.health, (), rows)
             self.have = take(self.database, self.table, offer).seq
             with self.database.transaction() as connection:

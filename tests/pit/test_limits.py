@@ -15,8 +15,8 @@ import pytest
 
 from firmware.table.entry import Entry
 from firmware.uplink.wire import (
-    MOST_FIRST,
-    MOST_LINE,
+    MAX_FIRST_LINE,
+    MAX_LINE,
     Head,
     Offer,
     WireError,
@@ -91,13 +91,13 @@ def test_the_longest_first_line_and_a_row_of_the_longest_line_are_read() -> None
     first = {"record": "a" * 64, "head": [1, "a" * 64], "health": health, "missing": ["b" * 64] * 20}
     first["holds"] = {"note": "\n" * 4_000, "witness": "w" * 500, "head": 1}
     line = json.dumps(first)
-    assert len(line) < MOST_FIRST
+    assert len(line) < MAX_FIRST_LINE
     row = list(rows_of("a")[0])
-    row[9] = "x" * (MOST_LINE - len(json.dumps(row)) + 2)
+    row[9] = "x" * (MAX_LINE - len(json.dumps(row)) + 2)
     text = json.dumps(row)
-    assert len(text) == MOST_LINE
+    assert len(text) == MAX_LINE
     assert len(decode(zlib.compress(f"{line}\n{text}".encode())).rows) == 1
-    for long in (line + " " * MOST_FIRST, f"{line}\n{text} "):
+    for long in (line + " " * MAX_FIRST_LINE, f"{line}\n{text} "):
         with pytest.raises(WireError, match="too long"):
             decode(zlib.compress(long.encode()))
 
@@ -206,7 +206,7 @@ def test_striking_a_table_off_deals_with_its_forks(database: Database, table: Ta
     assert one(database, "SELECT count(*) FROM quarantine") == 1
 
 
-@pytest.mark.parametrize(("limit", "most"), [("MOST_QUARANTINED", 3), ("MOST_QUARANTINED_BYTES", 250)])
+@pytest.mark.parametrize(("limit", "most"), [("MAX_QUARANTINED_OFFERS", 3), ("MAX_QUARANTINED_BYTES", 250)])
 def test_what_a_table_is_refused_within_a_day_fills_no_disk(
     database: Database, table: Table, monkeypatch: pytest.MonkeyPatch, limit: str, most: int
 ) -> None:
@@ -242,12 +242,12 @@ def test_a_record_that_is_set_back_too_often_within_a_day_waits_and_goes_on_late
 ) -> None:
     record = rows_of("abcdef")
     take.take(database, table, offer(record, record))
-    for _ in range(branches.MOST_BRANCHES):
+    for _ in range(branches.MAX_BRANCHES):
         assert take.take(database, table, offer(record, restored(record[2]))).seq == 4
     last = restored(record[2])
     with pytest.raises(Fork, match="within a day"):
         take.take(database, table, offer(record, last))
-    assert one(database, "SELECT count(*) FROM record") == 1 + branches.MOST_BRANCHES
+    assert one(database, "SELECT count(*) FROM record") == 1 + branches.MAX_BRANCHES
     assert one(database, "SELECT count(*) FROM quarantine") == 1
     with Database(owned, connections=1) as as_owner, as_owner.transaction() as connection:
         connection.execute("UPDATE record SET opened_at = opened_at - interval '1 day'")

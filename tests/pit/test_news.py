@@ -12,7 +12,7 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from firmware.uplink.wire import Head, Offer
 from pit.door.take import take_from
-from pit.follow.news import MOST_ROWS, News, Source, after
+from pit.follow.news import MAX_ROWS, News, Source, after
 from pit.follow.now import Follower
 from pit.follow.projector import project, project_in, reindex
 from pit.store.database import Database
@@ -32,11 +32,11 @@ def test_rows_are_followed_only_as_far_as_none_is_lacking() -> None:
 
 def test_of_too_many_rows_only_the_record_is_named() -> None:
     news = News()
-    news.add(1, [row(seq) for seq in range(1, MOST_ROWS)], 7)
+    news.add(1, [row(seq) for seq in range(1, MAX_ROWS)], 7)
     news.add(2, [row(1), row(2)], 7)
     news.add(3, [], 7)
     taken = news.taken()
-    assert {record: len(rows) for record, rows in taken.items()} == {1: MOST_ROWS - 1, 2: 0}
+    assert {record: len(rows) for record, rows in taken.items()} == {1: MAX_ROWS - 1, 2: 0}
     assert news.taken() == {}
 
 

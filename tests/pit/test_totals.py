@@ -7,8 +7,8 @@ import pytest
 from pit.follow.search import SearchFilter, search
 from pit.follow.totals import (
     DAY_MS,
-    LEAST_CARDS,
-    LEAST_DAYS,
+    MIN_CARDS,
+    MIN_DAYS,
     Day,
     Span,
     UnusualFigure,
@@ -80,7 +80,7 @@ def test_a_table_is_compared_with_its_own_last_fourteen_days(database: Database)
 
 
 @pytest.mark.parametrize(
-    ("cards", "days"), [(LEAST_CARDS - 1, LEAST_DAYS), (LEAST_CARDS, LEAST_DAYS - 1), (0, LEAST_DAYS)]
+    ("cards", "days"), [(MIN_CARDS - 1, MIN_DAYS), (MIN_CARDS, MIN_DAYS - 1), (0, MIN_DAYS)]
 )
 def test_too_few_cards_or_days_are_no_drift(cards: int, days: int) -> None:
     before = [Day(TODAY - ago, 9, 1000, 0.001, 0.0, 0.5) for ago in range(days, 0, -1)]

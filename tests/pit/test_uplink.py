@@ -24,11 +24,11 @@ from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.record.restore import restore
 from firmware.table import events as ev
-from firmware.table.entry import MOST_PAYLOAD, Entry
+from firmware.table.entry import MAX_PAYLOAD, Entry
 from firmware.table.errors import JournalError
 from firmware.uplink.follow import FIRST_BACK_OFF_S, FORKED_S, HEARTBEAT_S, LOOK_EVERY_S, Follower
 from firmware.uplink.settings import load
-from firmware.uplink.wire import MOST_BYTES, Head, Offer, encode
+from firmware.uplink.wire import MAX_BYTES, Head, Offer, encode
 from pit.cli.main import command as pit_command
 from pit.follow.projector import project, reindex
 from pit.status.tables import list_tables
@@ -243,10 +243,10 @@ def test_the_longest_row_that_a_journal_takes_arrives_whatever_it_says(pit: Pit,
         for text in texts:
             journal.append([ev.HandDisputed(1, text)], "dealer:Lin")
         with pytest.raises(JournalError, match="too long for a row"):
-            journal.append([ev.HandDisputed(1, "x" * MOST_PAYLOAD)], "dealer:Lin")
+            journal.append([ev.HandDisputed(1, "x" * MAX_PAYLOAD)], "dealer:Lin")
     rows = JournalReader(tmp_path / "long").events_since(0)
     assert len(rows) == 3
-    assert all(MOST_PAYLOAD * 0.9 < len(row.payload.encode()) < MOST_PAYLOAD for row in rows[:1])
+    assert all(MAX_PAYLOAD * 0.9 < len(row.payload.encode()) < MAX_PAYLOAD for row in rows[:1])
     send_all(pit.follower(enrolment, tmp_path / "long"))
     assert stored(pit) == rows
 
@@ -282,7 +282,7 @@ def deflated(*lines: object) -> bytes:
         (deflated(_HEAD, [1.0, 1, "b", 1, 1, "c", "a", "", "t", "p", "", "h"]), 400, "Line 1"),
         (deflated(_HEAD, *[[1, 1, "b", 1, 1, "c", "a", "", "t", "p", "", "h"]] * 501), 400, "500 rows"),
         (zlib.compress(b" " * (100 << 20), 1), 400, "inflates"),
-        (b"\0" * (MOST_BYTES + 1), 413, "too long"),
+        (b"\0" * (MAX_BYTES + 1), 413, "too long"),
         (b"\0" * (2 << 20), 413, "too long"),
     ],
 )

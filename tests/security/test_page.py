@@ -37,7 +37,7 @@ from firmware.table import events as ev
 from firmware.table.command import COMMAND_ROLES
 from firmware.table.errors import CommandNotAllowed
 from firmware.table.event import apply
-from firmware.table.people import LEAST_DIGITS, Role
+from firmware.table.people import MIN_DIGITS, Role
 from firmware.table.topics.people import Unlock
 from tests.dealer_ui.felt import PLAYERS, Felt
 from tests.dealer_ui.house import PEOPLE, page_of
@@ -520,7 +520,7 @@ def test_a_pin_stands_a_day_of_tries(felt: Felt, monkeypatch: pytest.MonkeyPatch
     looked, found = tries_in_a_day(felt, monkeypatch, "258053")
     assert not found
     assert looked == 1443
-    assert looked / 10**LEAST_DIGITS < 0.0015
+    assert looked / 10**MIN_DIGITS < 0.0015
     monkeypatch.setattr(gate, "wait_after", lambda _: 0.0)
     _, found = tries_in_a_day(felt, monkeypatch, "025805")
     assert found, "without the wait the PIN is found"

@@ -261,14 +261,14 @@ def test_an_image_of_gigabytes_in_a_backup_is_lost_and_not_read(
 ) -> None:
     image = box / "backup/captures" / FRAME.name
     with image.open("r+b") as file:
-        file.truncate(captures.MOST_BYTES + 1)  # and any number of gigabytes: it takes no room on a stick
+        file.truncate(captures.MAX_BYTES + 1)  # and any number of gigabytes: it takes no room on a stick
     _, lost = restore(box / "backup", tmp_path / "new", now)
     assert [one.name for event in lost for one in (*event.missing, *event.changed)] == [FRAME.name]
     assert not (tmp_path / "new/captures" / FRAME.name).exists()
     for module in (captures, backup):
-        monkeypatch.setattr(module, "MOST_BYTES", 1 << 40)
+        monkeypatch.setattr(module, "MAX_BYTES", 1 << 40)
     restore(box / "backup", tmp_path / "other", now)
-    assert (tmp_path / "other/captures" / FRAME.name).stat().st_size > captures.MOST_BYTES >> 20
+    assert (tmp_path / "other/captures" / FRAME.name).stat().st_size > captures.MAX_BYTES >> 20
 
 
 def test_a_link_beside_the_note_has_root_write_no_other_file(
@@ -313,7 +313,7 @@ def test_a_page_that_was_taken_over_does_not_have_the_table_ended_by_the_watchdo
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It sends commands on every connection and never reads an answer; others wait for a place."""
-    monkeypatch.setattr(socket_server, "MOST_CONNECTIONS", 3)
+    monkeypatch.setattr(socket_server, "MAX_CONNECTIONS", 3)
     monkeypatch.setattr(socket_server, "WAITING", 2)
     monkeypatch.setattr(socket_server, "NOT_TAKEN", 100 * DEADLINE)
     monkeypatch.setattr(heartbeat, "WITHIN_S", 0.5)

@@ -57,7 +57,7 @@ def test_a_dispute_file_is_made_without_unpacking_a_picture_that_means_harm(
             raise OSError("its pixels would take seconds")
 
         monkeypatch.setattr(PngImagePlugin.PngImageFile, "load_prepare", begun)
-        monkeypatch.setattr(stored_picture, "MOST_PIXELS", 1 << 40)
+        monkeypatch.setattr(stored_picture, "MAX_PIXELS", 1 << 40)
         dispute_pdf(felt.folder, 1)
         assert (9_000, 9_000) in unpacked
 
@@ -88,8 +88,8 @@ def test_a_picture_of_thousands_of_parts_is_not_unpacked(kind: str, monkeypatch:
     assert stored_picture.open_picture(jpeg_in_scans(64, 30)) is not None
     unpacked.clear()
     monkeypatch.setattr(stored_picture, "HEAD", 1 << 30)
-    monkeypatch.setattr(stored_picture, "MOST_MARKERS", 1 << 30)
-    monkeypatch.setattr(stored_picture, "MOST_CHUNKS", 1 << 30)
+    monkeypatch.setattr(stored_picture, "MAX_MARKERS", 1 << 30)
+    monkeypatch.setattr(stored_picture, "MAX_CHUNKS", 1 << 30)
     assert stored_picture.open_picture(LONG[kind]) is not None
     assert unpacked
 
@@ -98,7 +98,7 @@ def test_a_stored_picture_in_scans_is_not_looked_at_again(monkeypatch: pytest.Mo
     """A backup that is checked may hold one: 120 megapixels, and each scan goes over all of them."""
     assert pictures.decode_picture(jpeg_in_scans(64, 12)) is not None
     assert pictures.decode_picture(LONG["scans"]) is None
-    monkeypatch.setattr(pictures, "MOST_SCANS", 1 << 30)
+    monkeypatch.setattr(pictures, "MAX_SCANS", 1 << 30)
     assert pictures.decode_picture(LONG["scans"]) is not None
 
 

@@ -157,7 +157,7 @@ def crowd(path: Path, count: int) -> int:
 def test_a_crowd_on_the_tables_socket_starts_no_thread_and_keeps_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(socket_server, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(socket_server, "MAX_CONNECTIONS", 5)
     path = tmp_path / "t.sock"
     taken = CommandSocket(path, lambda _: {"ok": True})
     taken.start()

@@ -281,7 +281,7 @@ def test_a_file_of_gigabytes_is_not_read_as_a_picture(
         file.truncate(4 << 30)  # a hole: it takes no room on the disk
     with pytest.raises(PictureError, match="4295 MB"):
         load_picture(tmp_path / "felt.bmp")
-    monkeypatch.setattr(pictures, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(pictures, "MAX_BYTES", 1 << 40)
     monkeypatch.setattr(Path, "read_bytes", lambda _: b"all of it")
     with pytest.raises(PictureError, match="not a picture"):
         load_picture(tmp_path / "felt.bmp")
@@ -291,10 +291,10 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     bomb = tmp_path / "hand.zip"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("manifest.json", bytes(4_000_000))
-    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(dispute_verifier, "MAX_BYTES", 1_000_000)
     with pytest.raises(CannotCheck, match="more than any dispute file"):
         unpack(str(bomb))
-    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1 << 40)
+    monkeypatch.setattr(dispute_verifier, "MAX_BYTES", 1 << 40)
     assert len(unpack(str(bomb))["manifest.json"]) == 4_000_000
 
 
@@ -306,7 +306,7 @@ def test_a_zip_bomb_that_lies_about_its_size_is_not_unpacked(
         packed.writestr("manifest.json", bytes(4_000_000))
     raw = bomb.read_bytes()
     bomb.write_bytes(raw.replace(struct.pack("<I", 4_000_000), struct.pack("<I", 10)))
-    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(dispute_verifier, "MAX_BYTES", 1_000_000)
     with pytest.raises(CannotCheck):
         unpack(str(bomb))
     data = bomb.read_bytes()

@@ -168,5 +168,5 @@ def test_only_so_many_addresses_are_known(monkeypatch: pytest.MonkeyPatch) -> No
         return [limit.wait_s(f"192.0.2.{number}") for number in range(100)].count(0.0)
 
     assert known() == 64
-    monkeypatch.setattr(rate_limit, "MOST_KNOWN", 1000)
+    monkeypatch.setattr(rate_limit, "MAX_KNOWN_ADDRESSES", 1000)
     assert known() == 100

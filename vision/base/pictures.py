@@ -16,9 +16,9 @@ from vision.base.errors import N_, PictureError, VisionFileError
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".tif", ".tiff", ".webp"})
 MIN_SIDE_PX = 32
 MAX_PIXELS = 120_000_000  # a frame of 12 megapixels is usual; ten times that is a mistake
-MOST_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, uncompressed
-MOST_SCANS = 1_000
-"""The most scan markers in a JPEG's file. A camera's has one, a progressive one a dozen; in a video that a phone adds
+MAX_BYTES = 3 * MAX_PIXELS + 1_000_000  # those pixels, uncompressed
+MAX_SCANS = 1_000
+"""Scan markers in a JPEG's file. A camera's has one, a progressive one a dozen; in a video that a phone adds
 behind the picture the same bytes occur some times by chance."""
 _JPEG_START, _JPEG_SCAN, _JPEG_END = b"\xff\xd8", b"\xff\xda", b"\xff\xd9"
 
@@ -120,10 +120,8 @@ def _read_bytes(path: Path) -> bytes:
     # for a folder the system's error is good enough
     if not stat.S_ISREG(facts.st_mode) and not path.is_dir():
         raise VisionFileError(f"{path} is no plain file.")
-    if facts.st_size > MOST_BYTES:
-        raise PictureError(
-            f"{path} has {facts.st_size / 1e6:.0f} MB; at most {MOST_BYTES // 10**6} are read."
-        )
+    if facts.st_size > MAX_BYTES:
+        raise PictureError(f"{path} has {facts.st_size / 1e6:.0f} MB; at most {MAX_BYTES // 10**6} are read.")
     return path.read_bytes()
 
 
@@ -134,7 +132,7 @@ def _pixels(data: bytes) -> int:
     The chunks of a PNG declare their own lengths, too, and OpenCV allocates them before it reads the data. A JPEG of
     thousands of scans is not whole, either: each scan of a few bytes goes over all pixels.
     """
-    if data.startswith(_JPEG_START) and data.count(_JPEG_SCAN) > MOST_SCANS:
+    if data.startswith(_JPEG_START) and data.count(_JPEG_SCAN) > MAX_SCANS:
         return 0
     try:
         with warnings.catch_warnings():

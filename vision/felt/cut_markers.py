@@ -11,8 +11,8 @@ from vision.base.arrays import Image, Points
 from vision.felt.edges import MIN_RISE, find_corners
 from vision.felt.markers import dictionary
 
-_LEAST_CELLS = 0.4
-"""The least share of a marker's cells that must be in view and right: fewer prove too little."""
+_MIN_CELLS = 0.4
+"""Minimum share of a marker's cells that must be in view and right: fewer prove too little."""
 
 
 _BORDER = 1
@@ -79,7 +79,7 @@ def _shows(grey: Image, corners: Points, drawn: Image) -> bool:
     to_picture = _to_picture(drawn, corners)
     at = np.round(cv2.perspectiveTransform(cells[None].astype(float), to_picture)[0]).astype(int)
     inside = ((at >= 0) & (at < grey.shape[::-1])).all(axis=1)
-    if inside.mean() < _LEAST_CELLS:
+    if inside.mean() < _MIN_CELLS:
         return False
     levels, white = (
         grey[at[inside, 1], at[inside, 0]].astype(float),

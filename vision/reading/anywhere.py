@@ -35,17 +35,17 @@ from vision.reading.table_reading import (
 )
 
 _COARSE_PX = (560, 1050, 1968)  # long sides of the first reading, which finds the plane
-_LEAST_PAIRS = 5  # cards with both indices from which the plane is found
+_MIN_PAIRS = 5  # cards with both indices from which the plane is found
 _TILTS = np.radians(np.arange(0, 61, 4))
 _TURNS = np.radians(np.arange(0, 360, 15))
 _FOCALS = (0.65, 0.8, 1.0, 1.4)  # times the long side of the picture
 _WIDE_OFF = 0.15  # what is off by more is another card's index, and counts no more
 _STEEP = math.atan2(63, 50)
 _AROUND_MM = 150.0  # how far from a card that was seen at first one may lie that was not
-_MOST_READINGS, _MORE_MM = 3, 60.0
-_MOST_PIXELS = 9e6
+_MAX_READINGS, _MORE_MM = 3, 60.0
+_MAX_PIXELS = 9e6
 _CARD_MM = 110.0  # the side of the square around a card that is looked at again
-_MOST_AGAIN = 30
+_MAX_CARDS_AGAIN = 30
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
         "resolution": PictureVerdict("resolution", True, view.px_per_mm, MIN_PX_PER_MM, "px/mm", ""),
     }
     at, along = _seen_at(view, coarse, cards_seen)
-    for reading in range(_MOST_READINGS):
+    for reading in range(_MAX_READINGS):
         area = _area(view, at, along)
         layout = replace(TableLayout.load(), zones=(replace(area, x_mm=1e6),))  # no card lies in a zone
-        scale = min(PX_PER_MM, math.sqrt(_MOST_PIXELS / (area.width_mm * area.height_mm)))
+        scale = min(PX_PER_MM, math.sqrt(_MAX_PIXELS / (area.width_mm * area.height_mm)))
         turned = replace(
             area, width_mm=area.height_mm, height_mm=area.width_mm, turned_deg=area.turned_deg + 90
         )
@@ -100,12 +100,12 @@ def read_surface(picture: Image, reader: CardReader) -> SurfaceReading:
         # more cards tell the plane better, and where some come to light at the edge there may be more
         grown = _area(better or view, at, along) if len(at) else area
         settled = grown.width_mm + grown.height_mm < area.width_mm + area.height_mm + _MORE_MM
-        if reading + 1 == _MOST_READINGS or better is None or (reading and settled) or not len(at):
+        if reading + 1 == _MAX_READINGS or better is None or (reading and settled) or not len(at):
             break
         view = better
     whole = whole_pictures(picture, view)
     found, judged = judge_cards(parts, layout, reader, whole, verdicts)
-    again = [place for card, place, _ in found if not clearly_named(card)][:_MOST_AGAIN]
+    again = [place for card, place, _ in found if not clearly_named(card)][:_MAX_CARDS_AGAIN]
     if again:
         larger = closer_scale(parts)
         parts += [observe_area(picture, view, _around(place), reader, larger) for place in again]
@@ -154,7 +154,7 @@ def _plane(picture: Image, indices: Indices, cards: list[Cluster]) -> FeltView |
         for other in c.members[1:2]
         if c.evidence > CLEARLY_THERE and indices.directions[c.members[0]] @ indices.directions[other] < 0
     ]
-    if len(pairs) < _LEAST_PAIRS:
+    if len(pairs) < _MIN_PAIRS:
         return None
     first, second = np.array(pairs).T
     height, width = picture.shape[:2]

@@ -29,7 +29,7 @@ from vision.reading.table_reading import TableReading, observe, observe_whole, r
 _PENALTY = 0.02
 """How much a change of the weights must earn: at this value odd decks gained and others lost nothing."""
 
-_MOST_STEPS = 10_000  # a deck takes some hundred
+_MAX_STEPS = 10_000  # a deck takes some hundred
 _FLAT = 1e-6  # the greatest slope at which the loss is its least, to within a ten-millionth
 _CLEAR = 0.6  # the least heat of an index; below, it may be print, except for the hottest on its card
 _SLOT_MM = 45.0  # an index farther than this from its card's place is ignored
@@ -308,7 +308,7 @@ def least_correction(features: Floats, before: Floats, truth: Floats, count: int
     steepest = float(np.linalg.norm(features, 2)) ** 2 / 2 / count + ridge
     momentum = (steepest**0.5 - ridge**0.5) / (steepest**0.5 + ridge**0.5)
     weight = ahead = np.zeros((before.shape[1], features.shape[1]))
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         logits = before + features @ ahead.T
         named = np.hstack([log_softmax(logits[:, : len(RANKS)]), log_softmax(logits[:, len(RANKS) :])])
         slope = (np.exp(named) - truth).T @ features / count + ridge * ahead

@@ -22,8 +22,8 @@ from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, denied_or, read_card
 
 _PYRAMID_PX = (300, 560, 1050, 1968)  # long side
-_MOST_PASSES = 8
-_MOST_FIRST = 2.2  # times that a picture is enlarged for a first reading, at most
+_MAX_PASSES = 8
+_MAX_FIRST_ENLARGED = 2.2  # times that a picture is enlarged for a first reading, at most
 _MAX_ENLARGED = 2.6
 _MAX_LONG_SIDE_PX = 3000
 _BEST_INDEX_PX = 34.0
@@ -71,7 +71,7 @@ def read_loose(picture: Image, reader: CardReader) -> list[LooseCard]:
         if group.any():
             views.insert(3, (_BEST_INDEX_PX / _weighted_median(sizes[group], weights[group]), 0))
     most = min(_MAX_ENLARGED, _MAX_LONG_SIDE_PX / long_side)
-    views = views[: _MOST_PASSES - len(first)]
+    views = views[: _MAX_PASSES - len(first)]
     second = [read_at(picture, reader, min(scale, most), quarters) for scale, quarters in views]
     fine, trust = weigh(second, spread=0.5)
     certain = coarse.heat > 0.35
@@ -99,13 +99,13 @@ def check_size(picture: Image) -> list[float]:
             width=width,
             height=height,
         )
-    scales = [target / long_side for target in _PYRAMID_PX if target < _MOST_FIRST * long_side]
+    scales = [target / long_side for target in _PYRAMID_PX if target < _MAX_FIRST_ENLARGED * long_side]
     if not scales:
         raise PictureError(
             "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
             width=width,
             height=height,
-            least=math.floor(_PYRAMID_PX[0] / _MOST_FIRST) + 1,
+            least=math.floor(_PYRAMID_PX[0] / _MAX_FIRST_ENLARGED) + 1,
         )
     return scales
 

@@ -49,7 +49,7 @@ _AS_IT_IS = np.array(
 )
 NOTHING = np.repeat([1 / len(COUNTS), 1 / len(SUITS)], [len(COUNTS), len(SUITS)])
 """The reading of a card of which nothing is seen."""
-_LEAST = 1e-9  # probability: the most that a reading may count against a card
+_MIN_PROBABILITY = 1e-9  # probability: the most that a reading may count against a card
 
 
 def cannot_load(path: Path, error: object) -> ModelError:
@@ -104,7 +104,7 @@ def scores(readings: NDArray[np.float64], usual: NDArray[np.float64] | None = No
     """
     usual = _AS_IT_IS if usual is None else usual
     counts, suits = (readings[:, part] @ usual[:, part].T for part in (_COUNTS, _SUITS))
-    return np.asarray(np.log(np.maximum(counts * suits, _LEAST)))
+    return np.asarray(np.log(np.maximum(counts * suits, _MIN_PROBABILITY)))
 
 
 def learnt(readings: NDArray[np.float64], cards: NDArray[np.intp]) -> NDArray[np.float64]:

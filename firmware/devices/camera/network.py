@@ -34,9 +34,9 @@ FROZEN_VIDEO_S: Final = 6.0
 CONNECT_S: Final = 3.0
 SILENT_S: Final = 30.0
 """Seconds without a byte after which a stream has ended; a picture is late long before."""
-MOST_LINES: Final = 1000
+MAX_LINES: Final = 1000
 """Lines, and bytes of a line, before a picture; more is no MJPEG."""
-MOST_BYTES: Final = 50_000_000
+MAX_BYTES: Final = 50_000_000
 NEWER: Final = 2
 """Which picture after a call is taken."""
 
@@ -98,8 +98,8 @@ class HttpStream:
         """Return what follows the next part's head. Raises ValueError for a head that never ends."""
         assert self._answer is not None
         size = 0
-        for _line in range(MOST_LINES):
-            line = self._answer.readline(MOST_LINES)
+        for _line in range(MAX_LINES):
+            line = self._answer.readline(MAX_LINES)
             name, _colon, value = line.partition(b":")
             if name.strip().lower() == b"content-length":
                 size = int(value)
@@ -107,7 +107,7 @@ class HttpStream:
                 break
         else:
             raise ValueError("this is no MJPEG stream whose pictures have a length")
-        return self._answer.read(size) if 0 < size <= MOST_BYTES else b""
+        return self._answer.read(size) if 0 < size <= MAX_BYTES else b""
 
 
 class NetworkCamera(TimedCamera):

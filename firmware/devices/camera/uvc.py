@@ -20,7 +20,7 @@ from firmware.devices.camera.timed import TimedCamera
 
 FIRST_FRAMES = 5
 """Frames dropped after opening, until the sensor has applied its settings."""
-MOST_OLD_FRAMES = 8
+MAX_OLD_FRAMES = 8
 """Maximum number of buffered frames that may be older than the request: more than any driver has."""
 STAMP_TRUSTED = 5.0
 """Maximum age in seconds of a new picture; beyond it the driver's timestamps have another epoch."""
@@ -132,7 +132,7 @@ class UvcCamera(TimedCamera):
 
     def _take(self) -> Frame:
         asked = time.monotonic()
-        for dropped in range(MOST_OLD_FRAMES):
+        for dropped in range(MAX_OLD_FRAMES):
             began = time.monotonic()
             at = self._grab()
             if self._stamped and at >= asked:

@@ -28,7 +28,7 @@ CALM = 5.0
 """Seconds that a loose button must be stable to count again."""
 
 
-MOST_BOUNCES = 1000
+MAX_BOUNCES = 1000
 """Bounces that are remembered until somebody takes them."""
 
 _ALONE = TOGETHER + BOUNCE + SETTLE  # by then every button that went down within TOGETHER has settled
@@ -78,7 +78,7 @@ class Bounces:
     """How each contact bounced, from its raw edges: those less than `SETTLE` apart are one change of the contact."""
 
     def __init__(self) -> None:
-        self._over: deque[Bounce] = deque(maxlen=MOST_BOUNCES)
+        self._over: deque[Bounce] = deque(maxlen=MAX_BOUNCES)
         self._now: dict[ButtonName, tuple[float, float, int]] = {}
 
     def edge(self, button: ButtonName, at: float) -> None:

@@ -48,9 +48,9 @@ LOG_KEYS = "proofs/keys.txt"
 """The public keys of the log and of its witnesses, a line each, as signed notes write them."""
 CONTENT = "content/"
 IMAGES = "images/"
-MOST_BYTES = 512 * 1024 * 1024
-"""Limit on the unpacked size; larger files are not unpacked. A hand has at most about 20 MB of images."""
-MOST_FILES = 5000
+MAX_BYTES = 512 * 1024 * 1024
+"""Limit on the unpacked size in bytes; larger files are not unpacked. A hand has at most about 20 MB of images."""
+MAX_FILES = 5000
 BRIDGE = 5000
 """Limit on the rows that connect the hand to the next anchor: about a hundred hands."""
 COLUMNS = (int, int, str, int, int, str, str, str, str, str, str, str)
@@ -414,12 +414,12 @@ def unpack(path: str) -> dict[str, bytes]:
             raise CannotCheck(f"{path} is no plain file.")
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
-            if len(infos) > MOST_FILES or sum(info.file_size for info in infos) > MOST_BYTES:
+            if len(infos) > MAX_FILES or sum(info.file_size for info in infos) > MAX_BYTES:
                 raise CannotCheck(
                     "The file would unpack to more than any dispute file has; it is not unpacked."
                 )
             files: dict[str, bytes] = {}
-            left = MOST_BYTES
+            left = MAX_BYTES
             for info in infos:
                 if info.filename in files:
                     raise CannotCheck(f"The file holds {info.filename} twice; it was changed.")

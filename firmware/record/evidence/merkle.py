@@ -22,7 +22,7 @@ from typing import Final
 from firmware.record.evidence.dispute_verifier import leaf_hash, node_hash, root_of_inclusion
 
 __all__ = (
-    "MOST_HASHES",
+    "MAX_HASHES",
     "consistency",
     "extends",
     "inclusion",
@@ -35,8 +35,8 @@ __all__ = (
 
 Subtree = Callable[[int, int], bytes]
 """Level and number of a whole subtree → its root, 32 bytes."""
-MOST_HASHES: Final = 63
-"""The most hashes that a proof may have (C2SP tlog-witness)."""
+MAX_HASHES: Final = 63
+"""Maximum number of hashes that a proof may have (C2SP tlog-witness)."""
 _EMPTY: Final = hashlib.sha256().digest()
 
 

@@ -30,9 +30,10 @@ from firmware.table.errors import TableError
 
 __all__ = ("Checkpoint", "NoNote", "Proof", "Signature", "head_entry")
 
-MOST_NOTE: Final = 1 << 20
+MAX_NOTE: Final = 1 << 20
 """Characters of a note that is read: some thousand cosignatures."""
-MOST_SIZE: Final = 2**63 - 1
+MAX_TREE_SIZE: Final = 2**63 - 1
+"""Entries of a log that a checkpoint may name."""
 _SIZE: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 _EPOCH_ENTRY: Final = b"feltwatch-epoch/v1\n"
 _DOMAIN: Final = "feltwatch.local"
@@ -61,7 +62,7 @@ class Checkpoint:
         """Return the checkpoint in a note's text; whatever follows its three lines is ignored. Raises NoNote."""
         lines = text.split("\n")
         root = in_base64(lines[2]) if len(lines) > 3 else b""
-        if len(root) != 32 or not lines[0] or not _SIZE.fullmatch(lines[1]) or int(lines[1]) > MOST_SIZE:
+        if len(root) != 32 or not lines[0] or not _SIZE.fullmatch(lines[1]) or int(lines[1]) > MAX_TREE_SIZE:
             raise NoNote("That is no checkpoint: it has an origin, a size and a root, a line each.")
         return cls(lines[0], int(lines[1]), root)
 
@@ -94,7 +95,7 @@ def public_of(text: str, kind: int = ED25519) -> tuple[str, bytes]:
 
 def parts(note: str) -> tuple[str, tuple[Signature, ...]]:
     """Return a note's text and its signatures, unchecked. Raises NoNote."""
-    if len(note) > MOST_NOTE:
+    if len(note) > MAX_NOTE:
         raise NoNote("That is no signed note: it is too long.")
     try:
         return read_note(note)

@@ -20,7 +20,7 @@ from firmware.table.errors import TableError
 from firmware.table.events import HeadSigned, RecordFault
 
 FILE: Final = "signed-head"
-_MOST: Final = 1000
+_MAX_NOTE_BYTES: Final = 1000
 """Bytes of a note; a longer file is not a note."""
 
 
@@ -32,7 +32,7 @@ def read_note(key_folder: Path, public: bytes) -> Anchor | None:
     """Return the head that the box with this key signed last; None if there is no note. Raises NoteUnusable."""
     path = key_folder / FILE
     try:
-        anchor = Anchor.parse(read_plain(path, _MOST).decode("ascii", errors="replace"))
+        anchor = Anchor.parse(read_plain(path, _MAX_NOTE_BYTES).decode("ascii", errors="replace"))
     except FileNotFoundError:
         return None
     except (NoAnchor, OSError) as error:

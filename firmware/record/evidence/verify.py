@@ -37,8 +37,8 @@ from firmware.table.values import Opening
 
 FIGURES: Final = ("paid", "points", "stacks")
 """What of a settlement is compared when a hand is settled again; its words may be another release's."""
-MOST_SAID: Final = 10
-"""How many of SQLite's messages about one file are reported."""
+MAX_MESSAGES: Final = 10
+"""SQLite's messages about one file that are reported."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def no_journal(data: Path) -> Iterator[Problem]:
 
 def unsound_pages(db: sqlite3.Connection) -> Iterator[Message]:
     """Yield what SQLite finds wrong with a journal's pages, including rows that a search does not find."""
-    for (what,) in db.execute(f"PRAGMA integrity_check({MOST_SAID})"):
+    for (what,) in db.execute(f"PRAGMA integrity_check({MAX_MESSAGES})"):
         if what != "ok":
             yield Message("The journal's file is damaged: %(what)s.", what=" ".join(str(what).split()))
 

@@ -15,8 +15,8 @@ from firmware.table.errors import CaptureError
 from firmware.table.events import Capture, Event
 
 FOLDER: Final = "captures"
-MOST_BYTES: Final = 64 << 20
-"""A camera's captures have a few million bytes at most."""
+MAX_BYTES: Final = 64 << 20
+"""Bytes of a capture; a camera's have a few million."""
 CaptureState = Literal["ok", "missing", "changed", "unreadable"]
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_-]*)*\.(jpg|png)")
 
@@ -64,7 +64,7 @@ class CaptureStore:
         """
         path = self.path(name)
         try:
-            return read_plain(path, MOST_BYTES)
+            return read_plain(path, MAX_BYTES)
         except NotPlain as error:
             raise CaptureError(
                 "The capture %(name)s is no plain file; every capture is one.", name=name

@@ -25,7 +25,7 @@ from firmware.record.journal.reader import replay, since_last_opened
 from firmware.record.journal.schema import migrate, strange_header, strangers
 from firmware.record.journal.transaction import Transaction
 from firmware.record.journal.witness import Head, Witness
-from firmware.table.entry import COLUMNS, MARKS, MOST_PAYLOAD, content_hash, seal
+from firmware.table.entry import COLUMNS, MARKS, MAX_PAYLOAD, content_hash, seal
 from firmware.table.entry import Entry as Entry
 from firmware.table.errors import JournalError, JournalUncertain
 from firmware.table.events import Event, HandOpened, TrainingBegun, payload
@@ -216,7 +216,7 @@ class Journal:
         for event, who in [(e, actor) for e in events] + [(e, TABLE) for e in consequences]:
             last = _next(last, event, who, command, self._now(), self._stepped_back and not rows)
             rows.append(last)
-            if len(last.payload.encode()) > MOST_PAYLOAD:
+            if len(last.payload.encode()) > MAX_PAYLOAD:
                 raise as_journal_error(ValueError(f"{event.type} is too long for a row"), _NOT_WRITTEN)
         began = time.perf_counter()
         self._commit(rows, last)

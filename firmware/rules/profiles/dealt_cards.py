@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 LAID: Final = 13
 """The cards of a hand, whatever was dealt."""
-MOST_DEALT: Final = 17
+MAX_DEALT_CARDS: Final = 17
+"""Cards dealt for one hand."""
 DECK: Final = 52
 _FOR_EVERY_FRONT: Final = "As many for every front."
 
@@ -60,7 +61,7 @@ class FrontCards(Bonuses):
         allowed = Message(
             'a table of fronts and the cards from %(least)s to %(most)s, as in { "KK" = 15, three_of_a_kind = 17 }',
             least=LAID,
-            most=MOST_DEALT,
+            most=MAX_DEALT_CARDS,
         )
         if not isinstance(value, Mapping):
             raise NotAllowedError("allowed: %(allowed)s", allowed=allowed)
@@ -68,7 +69,7 @@ class FrontCards(Bonuses):
             Target.parse(hand, front=True)
             if cards == 0:
                 continue
-            if not isinstance(cards, int) or isinstance(cards, bool) or not LAID <= cards <= MOST_DEALT:
+            if not isinstance(cards, int) or isinstance(cards, bool) or not LAID <= cards <= MAX_DEALT_CARDS:
                 raise NotAllowedError(
                     "%(hand)s = %(cards)s; allowed: %(allowed)s",
                     hand=hand,
@@ -153,7 +154,7 @@ def _floor(hand: str) -> tuple[int, int]:
 def most_dealt(profile: Profile) -> int:
     """Return the most cards that a player is dealt in a hand."""
     land = profile.fantasyland
-    numbers = [MOST_DEALT if profile.deal.kind == "pineapple" else LAID]
+    numbers = [MAX_DEALT_CARDS if profile.deal.kind == "pineapple" else LAID]
     if land.entry:
         numbers += [land.cards, land.stay_cards, *(cards for _, cards in land.cards_by_front)]
     return max(numbers)

@@ -34,7 +34,7 @@ _PACKAGED: Final = Path(__file__).resolve().parent
 LONGEST_TITLE: Final = 80
 """Maximum length of a title in characters."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
-_MOST_BYTES: Final = 4 * LONGEST_TEXT
+_MAX_BYTES: Final = 4 * LONGEST_TEXT
 
 
 @cache
@@ -166,7 +166,7 @@ def _load(path: Path, above: tuple[Path, ...], *, is_judged: bool = True) -> tup
         )
     try:
         with path.open("rb") as file:
-            text = file.read(_MOST_BYTES + 1).decode()
+            text = file.read(_MAX_BYTES + 1).decode()
     except UnicodeDecodeError as error:
         raise ProfileError(Message("this is no text in UTF-8"), file=path.name) from error
     except OSError as error:

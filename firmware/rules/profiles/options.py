@@ -349,7 +349,7 @@ class Rate:
 class Schedule(Kind):
     """The collection's schedule options."""
 
-    MOST_RATES = 5
+    MAX_RATES = 5
 
     def check(self, value: object) -> tuple[Rate, ...]:
         """Return the rates as listed."""
@@ -368,8 +368,8 @@ class Schedule(Kind):
         if len({rate.option for rate in rates}) < len(rates):
             raise NotAllowedError("an option is listed twice; allowed: each option once")
         limits = [rate.limit for rate in rates]
-        if any(limits.count(limit) > self.MOST_RATES for limit in limits):
-            raise NotAllowedError("allowed: at most %(most)s rates for a limit", most=self.MOST_RATES)
+        if any(limits.count(limit) > self.MAX_RATES for limit in limits):
+            raise NotAllowedError("allowed: at most %(most)s rates for a limit", most=self.MAX_RATES)
         return tuple(rates)
 
     def say(self, value: tuple[Rate, ...]) -> Message:

@@ -13,7 +13,7 @@ from firmware.rules.profiles.targets import quote, suggestion
 _TEXTS: Final = ("name", "title", "source", "based_on", "extends")
 _LISTS: Final = ("notes", "weaker_pays_more")
 _ABOUT: Final = (*_TEXTS, *_LISTS)
-_MOST: Final = 100
+_MAX_TROUBLES: Final = 100
 _LISTED: Final = 6
 _ABOUT_TABLES: Final = ("profile", "clauses", "readings")
 
@@ -36,7 +36,7 @@ class ProfileReader:
         """Add to the troubles; `at`: its place, if the key is of more. Raises ProfileError once there are too many."""
         line = 0 if is_missing else self._line_of(at or key)
         self.troubles.append(Trouble(short(key), line, message_of(message)))
-        if len(self.troubles) == _MOST:
+        if len(self.troubles) == _MAX_TROUBLES:
             raise ProfileError.of(self.troubles)
 
     def _refuse(self, name: str, value: object, allowed: Message, key: str = "") -> None:

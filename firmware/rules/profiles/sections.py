@@ -7,7 +7,7 @@ from firmware.messages import Message
 from firmware.rules.errors import ProfileError, Trouble
 from firmware.rules.naturals.entry import NaturalEntry
 from firmware.rules.naturals.kinds import By
-from firmware.rules.profiles.dealt_cards import LAID, MOST_DEALT, Count, FrontCards
+from firmware.rules.profiles.dealt_cards import LAID, MAX_DEALT_CARDS, Count, FrontCards
 from firmware.rules.profiles.natural_kinds import NaturalKinds
 from firmware.rules.profiles.options import (
     METADATA,
@@ -347,7 +347,7 @@ class FantasyLand:
         default="player",
     )
     cards: int = option(
-        Count("Cards in Fantasy Land", "%(value)s cards are dealt.", "", least=LAID, most=MOST_DEALT),
+        Count("Cards in Fantasy Land", "%(value)s cards are dealt.", "", least=LAID, most=MAX_DEALT_CARDS),
         default=LAID,
     )
     cards_by_front: Pairs = option(FrontCards("Cards by the front that earned it"), default=())
@@ -357,7 +357,7 @@ class FantasyLand:
             "Who stays is dealt %(value)s cards.",
             "Who stays is dealt as many as before.",
             least=LAID,
-            most=MOST_DEALT,
+            most=MAX_DEALT_CARDS,
         ),
         default=0,
     )

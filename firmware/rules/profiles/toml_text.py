@@ -11,7 +11,7 @@ from firmware.rules.errors import ProfileError
 
 LONGEST_TEXT: Final = 60_000
 """Maximum length of a profile's text in characters; the packaged ones have 8,000."""
-_MOST_DOTS: Final = 20
+_MAX_DOTS: Final = 20
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
 
 
@@ -30,8 +30,8 @@ def tables_of(text: str) -> Mapping[str, Any]:
             )
         )
     for number, line in enumerate(text.split("\n"), start=1):
-        if line.count(".") > _MOST_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MOST_DOTS:
-            raise ProfileError(Message("a key has more than %(most)s parts", most=_MOST_DOTS), line=number)
+        if line.count(".") > _MAX_DOTS and _QUOTED.sub("", line).partition("#")[0].count(".") > _MAX_DOTS:
+            raise ProfileError(Message("a key has more than %(most)s parts", most=_MAX_DOTS), line=number)
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:

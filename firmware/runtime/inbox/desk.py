@@ -49,7 +49,7 @@ EVERY_S: Final = 1.0
 """Seconds between two looks at the inbox."""
 INSTALL_WITHIN_S: Final = 8 * 3600.0
 """Seconds after which an update without a result counts as ended: longer than root's program waits for the table."""
-MOST_GONE: Final = 10
+MAX_WITHDRAWN: Final = 10
 """Files that the pit does not ask for any more, and that the page still shows."""
 HAND: Final = Message("A hand lies on the table.")
 """Why something waits for the end of a hand."""
@@ -120,7 +120,7 @@ class Inbox:
             for one in self._notes
             if one.key not in judged
         ]
-        now = (*judged.values(), *gone[:MOST_GONE])
+        now = (*judged.values(), *gone[:MAX_WITHDRAWN])
         if now == self._notes:
             return
         for one in now:

@@ -43,7 +43,7 @@ BETWEEN_FRAMES_S: Final = 0.15
 """Seconds between two pictures of a calibration: a swinging camera has moved by then."""
 GRID: Final = (8, 5)
 """Cells of the picture, across and down, whose coverage by the board is reported."""
-MOST_VIEWS: Final = 30
+MAX_VIEWS: Final = 30
 """Maximum number of views of the board: more only take longer."""
 
 
@@ -215,7 +215,7 @@ class CameraBench:
         elif any(view.is_like(other) for other in self._views):
             why = "same view"
         else:
-            self._views = [*self._views, view][-MOST_VIEWS:]
+            self._views = [*self._views, view][-MAX_VIEWS:]
         outline = [] if view is None else np.round((view.outline + 0.5) / factor - 0.5, 1).tolist()
         shown = {"shown": [small.shape[1], small.shape[0]], "outline": outline, "why": why}
         return JobDone(job.number, {**self._sum_up_views(), **shown}, picture=jpeg(small))

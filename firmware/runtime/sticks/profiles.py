@@ -13,7 +13,7 @@ from typing import Final
 
 from firmware.messages import Message
 from firmware.record.journal.disk import NotPlain, read_plain
-from firmware.record.stick_request import MOST_PROFILES, StickProfile, write_profiles
+from firmware.record.stick_request import MAX_PROFILES, StickProfile, write_profiles
 from firmware.rules.profiles.toml_text import LONGEST_TEXT
 from firmware.runtime.sticks.disks import StickWriteError
 from firmware.runtime.sticks.write import OURS, Find, Teller, wait_for_stick
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 UNREADABLE: Final = Message("The stick cannot be read. Use one with FAT, exFAT or ext4.")
 NO_PROFILE: Final = Message("There is no file on the stick whose name ends in .toml.")
-_MOST_ENTRIES: Final = 10_000
+_MAX_ENTRIES: Final = 10_000
 _LONGEST_NAME: Final = 80
 
 
@@ -32,7 +32,7 @@ def fetch(job: str, find: Find, teller: Teller, progress: Path, wait_s: float) -
         stick = wait_for_stick(find, teller, wait_s)
         try:
             with stick.mounted(write=False) as folder:
-                found = list(islice(_profiles(folder), MOST_PROFILES))
+                found = list(islice(_profiles(folder), MAX_PROFILES))
         except (StickWriteError, OSError) as error:
             log.warning("the stick cannot be read: %s", error)
             raise StickWriteError(UNREADABLE) from error
@@ -55,9 +55,7 @@ def _profiles(at: Path) -> Iterator[StickProfile]:
     folder = os.open(at, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         with os.scandir(folder) as entries:
-            files = (
-                entry for entry in islice(entries, _MOST_ENTRIES) if entry.is_file(follow_symlinks=False)
-            )
+            files = (entry for entry in islice(entries, _MAX_ENTRIES) if entry.is_file(follow_symlinks=False))
             names = sorted(file.name for file in files)
         for name in names:
             if name.lower().endswith(".toml") and not name.startswith("."):

@@ -20,7 +20,7 @@ from typing import Final
 
 from firmware.messages import Message
 from firmware.record.dispute_file import export_path
-from firmware.record.evidence.dispute_verifier import MOST_BYTES
+from firmware.record.evidence.dispute_verifier import MAX_BYTES
 from firmware.record.stick_request import Progress, Request
 from firmware.runtime.sticks.disks import GONE, PROTECTED, Stick, StickWriteError
 
@@ -33,7 +33,7 @@ SPARE: Final = 1 << 20
 """Bytes that a file system needs for itself."""
 TELL_EVERY: Final = 0.2
 LOOK_EVERY: Final = 0.5
-MOST_NAMES: Final = 99
+MAX_NAMES: Final = 99
 
 NO_STICK: Final = Message("No stick was put in. Put one in, and try again.")
 UNLIKE: Final = Message("What lies on the stick is not what was written. Use another stick.")
@@ -123,7 +123,7 @@ def _source(path: Path) -> int:
     except OSError as error:
         raise StickWriteError(NO_FILE) from error
     found = os.fstat(source)
-    if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MAX_BYTES:
         os.close(source)
         raise StickWriteError(NO_FILE)
     return source
@@ -166,7 +166,7 @@ def _write(source: int, size: int, at: Path, request: Request, teller: Teller) -
 
 def _new_file(folder: int, request: Request) -> tuple[str, int]:
     """Create a new file; never open an existing file or link of that name."""
-    for number in range(1, MOST_NAMES + 1):
+    for number in range(1, MAX_NAMES + 1):
         name = stick_name(request, number)
         with suppress(FileExistsError):
             return name, os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o644, dir_fd=folder)

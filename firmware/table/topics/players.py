@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from firmware.messages import Message
 from firmware.rules.chips import take_off
-from firmware.rules.hand import MOST_HANDS
+from firmware.rules.hand import MAX_HANDS
 from firmware.table.checks import CLOTH, PLACES, need_antenna
 from firmware.table.command import Command, Context, Player
 from firmware.table.errors import CommandRefused
@@ -191,7 +191,7 @@ class TwoHands(Command, roles=AT_TABLE):
     on: bool = True
 
     def decide(self, context: Context) -> tuple[Event, ...]:
-        if self.on and context.house.rules.limits.players < MOST_HANDS:
+        if self.on and context.house.rules.limits.players < MAX_HANDS:
             raise CommandRefused(
                 "These rules are played by %(players)s players at most: nobody plays two hands.",
                 players=context.house.rules.limits.players,

@@ -19,12 +19,12 @@ from firmware.update.files import read_plain, sha256_of
 from firmware.update.house import FOLDER as HOUSE_FOLDER
 from firmware.update.house import HouseFile, HouseTrust, NeverTaken
 from firmware.update.release import MAKER, TARGETS
-from firmware.update.trust import MAKER_NAME, MOST_ROOT, GetFile, Trust, UpdateRefused
+from firmware.update.trust import MAKER_NAME, MAX_ROOT, GetFile, Trust, UpdateRefused
 from firmware.uplink.client import Client
 from firmware.uplink.errors import PitUnreachable
 from firmware.uplink.inbox.requests import (
     LIST,
-    MOST_OPEN,
+    MAX_OPEN_REQUESTS,
     FileRequest,
     inbox_path,
     read_list,
@@ -44,10 +44,10 @@ RECORD_NEEDS: Final = 250 * MB
 NO_ROOM: Final = Message("The record needs the room on the disk. Make room first.")
 AGAIN_S: Final = 60.0
 """Seconds until something that cannot be fetched is tried again."""
-MOST_TRIES: Final = 3
+MAX_TRIES: Final = 3
 """How often a file that comes with other bytes than announced is fetched."""
-MOST_WASTED: Final = 3 << 30
-"""Bytes a day of files that turn out to be useless, at most: more would wear the card out, and a sound pit sends
+MAX_WASTED_BYTES: Final = 3 << 30
+"""Bytes a day of files that turn out to be useless: more would wear the card out, and a sound pit sends
 none."""
 DAY_S: Final = 86_400.0
 ONE_RELEASE: Final = Message("Another release is asked for as well. Withdraw one of them at the pit.")
@@ -96,7 +96,7 @@ class Inbox:
         """Take over what the pit asks for now: all that is open. What it does not name any more is removed."""
         if not isinstance(files, list):
             return
-        wanted = {one.key: FileRequest(*one.key) for one in requests_of(files[:MOST_OPEN])}
+        wanted = {one.key: FileRequest(*one.key) for one in requests_of(files[:MAX_OPEN_REQUESTS])}
         if wanted.keys() != self._requests.keys():
             self._requests = {key: self._requests.get(key, one) for key, one in wanted.items()}
             self._house.named.clear()  # what is new is looked up together with the rest
@@ -158,7 +158,7 @@ class Inbox:
         if not path.exists() or sha256_of(path) != file.sha256:
             self._remove(path)
             self._tries[number] = self._tries.get(number, 0) + 1
-            raise (NeverTaken if self._tries[number] >= MOST_TRIES else UpdateRefused)(UNLIKE)
+            raise (NeverTaken if self._tries[number] >= MAX_TRIES else UpdateRefused)(UNLIKE)
         path.chmod(FILE_MODE)
         with path.open("rb") as written:
             os.fsync(written.fileno())
@@ -174,11 +174,11 @@ class Inbox:
             return ONE_RELEASE
         if self._clock() - self._day >= DAY_S:
             self._wasted, self._day = 0, self._clock()
-        return WASTED if self._wasted >= MOST_WASTED else None
+        return WASTED if self._wasted >= MAX_WASTED_BYTES else None
 
     def _check_maker(self, file: HouseFile, client: Client) -> None:
         """Raise UpdateRefused unless the maker has signed this release; OSError, PitUnreachable, PitRefusal, too."""
-        trust = Trust(self._folder / MAKER, read_plain(self._maker_root, MOST_ROOT), who=MAKER_NAME)
+        trust = Trust(self._folder / MAKER, read_plain(self._maker_root, MAX_ROOT), who=MAKER_NAME)
         named = trust.refresh(_getter(client, MAKER)).values()
         signed = [(target.sha256, target.size, target.about.get("release")) for target in named]
         if (file.sha256, file.size, file.version) not in signed:

@@ -29,15 +29,15 @@ FROM_TABLE: Final = frozenset({"asked", "fetched", "refused", "waiting", "in_for
 OVER: Final = frozenset({"in_force", "refused", "withdrawn"})
 """States that end a request. `withdrawn` comes from the pit, the others from uplink and table."""
 WITHDRAWN: Final = Message("It was withdrawn at the pit.")
-MOST_OPEN: Final = 20
+MAX_OPEN_REQUESTS: Final = 20
 """Requests of one table that are open at a time: all of them are in each answer."""
-MOST_WHY, MOST_REPORT = 600, 780
+MAX_REASON, MAX_REPORT = 600, 780
 """Bytes of a reason and of a whole request, as JSON, in what a table says to the pit."""
 FOLDER: Final = Path("var/lib/feltwatch-inbox")
 """Where the service keeps the inbox, from the root of the file system."""
 LIST: Final = "requests.json"
 NOTES: Final = "inbox.json"
-MOST_LIST: Final = 256 << 10
+MAX_LIST: Final = 256 << 10
 """Bytes of either list that are read: 30 requests with the longest names, reasons and escapes are 150 kB."""
 
 
@@ -78,7 +78,7 @@ class FileRequest:
     def report(self) -> dict[str, Any]:
         """Return what the table says of it to the pit."""
         why = self.why
-        if why is not None and len(json.dumps(why.to_json())) > MOST_WHY:
+        if why is not None and len(json.dumps(why.to_json())) > MAX_REASON:
             why = Message("The reason is too long to be sent; look at the table.")
         return FileRequest(*self.key, self.state, why).to_json()
 
@@ -111,9 +111,9 @@ def requests_of(values: object) -> tuple[FileRequest, ...]:
 def requests_from_table(values: object) -> list[FileRequest]:
     """Return what a table's offer says of its requests. A later release's states are kept. Raises WireError."""
     with suppress(ValueError, RecursionError):  # half of a surrogate pair is no text
-        if isinstance(values, list) and len(values) <= MOST_OPEN:
+        if isinstance(values, list) and len(values) <= MAX_OPEN_REQUESTS:
             texts = [json.dumps(value, ensure_ascii=False) for value in values]
-            if all(len(text.encode()) <= MOST_REPORT and "\\u0000" not in text for text in texts):
+            if all(len(text.encode()) <= MAX_REPORT and "\\u0000" not in text for text in texts):
                 return [FileRequest.from_json(value) for value in values]
     raise WireError("The body does not say how far the table's files are.")
 
@@ -126,7 +126,7 @@ def inbox_path(folder: Path, sha256: str) -> Path:
 def read_list(path: Path) -> tuple[FileRequest, ...]:
     """Return the requests in `LIST` or `NOTES`, in order; none if the file is missing, or no release wrote it."""
     try:
-        return requests_of(json.loads(read_plain(path, MOST_LIST)))
+        return requests_of(json.loads(read_plain(path, MAX_LIST)))
     except (OSError, ValueError, RecursionError):
         return ()
 

@@ -49,7 +49,7 @@ ROUNDS_A_RECORD: Final = 10
 COMMANDS: Final = 30
 """Commands in one round at most."""
 ONE_IN: Final = (3, 8, 20, 60)
-MOST: Final = (1, 3, 1000)
+MAX_FAILURES: Final = (1, 3, 1000)
 """Operations in which one fails, and how many fail in all; drawn for each round."""
 TURNS_TO_GO_ON: Final = 20
 """Turns of the table after the faults have ended, within which it must write again."""
@@ -143,7 +143,7 @@ def _play(config: Config, seed: int, shim: ctypes.CDLL, tell: int) -> None:
     at_start, after = rng.random() < 0.3, rng.randrange(1, COMMANDS)
 
     def arm() -> None:
-        shim.fault_arm(os.fsencode(config.data), seed, rng.choice(ONE_IN), rng.choice(MOST))
+        shim.fault_arm(os.fsencode(config.data), seed, rng.choice(ONE_IN), rng.choice(MAX_FAILURES))
 
     def say(**what: Any) -> None:
         os.write(tell, json.dumps(what).encode() + b"\n")

@@ -20,7 +20,7 @@ from vision.reading.anywhere import read_surface
 from vision.reading.network import CardReader
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
-_MOST_ASKED = 12
+_MAX_QUESTIONS = 12
 _PROFILE = "traditional"
 
 
@@ -47,7 +47,7 @@ def judge(photograph: Photograph, reader: CardReader) -> Result:
     why = [str(question.text) for question in outcome.questions]
     why += map(str, () if outcome.hand else outcome.sentences)
     why += [verdict.text for verdict in reading.verdicts.values() if not verdict.ok]
-    while outcome.questions and asked < _MOST_ASKED:
+    while outcome.questions and asked < _MAX_QUESTIONS:
         answered = answer(outcome.questions[0], outcome, cards, answers, photograph)
         if answered is None:
             break

@@ -48,8 +48,8 @@ KINDS: Final[dict[str, Kind]] = {
 }
 LONG_EVERY: Final = 5
 """Every so many rounds the fault lasts longer than anything old may be shown as live."""
-MOST_SAID: Final = 3
-"""Sentences of a kind that stand in the report, the most frequent."""
+MAX_MESSAGES: Final = 3
+"""Sentences of a kind in the report, the most frequent."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ def run_kind(name: str, rounds: int, seed: int = 0, *, long_every: int = LONG_EV
         report.wrong.append(traceback.format_exc(limit=-4))
     if healed:
         report.median_s, report.longest_s = median(healed), max(healed)
-    report.said = [text for text, _ in said.most_common(MOST_SAID)]
+    report.said = [text for text, _ in said.most_common(MAX_MESSAGES)]
     return report
 
 

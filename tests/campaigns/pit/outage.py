@@ -36,7 +36,7 @@ LIVE_HANDS: Final = 24
 """Hands that the live table plays without an uplink, and again while the pit is away."""
 PAUSE_S: Final = 0.2
 """Seconds from one hand of the live table to the next."""
-MOST_MS: Final = 2.0
+MAX_MS: Final = 2.0
 """Milliseconds of the centre's processor for a hand: PostgreSQL, pit and nginx together."""
 
 
@@ -70,7 +70,7 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        return self.found.ok and sum(self.centre_ms.values()) <= MOST_MS
+        return self.found.ok and sum(self.centre_ms.values()) <= MAX_MS
 
 
 def campaign(tables: int, hours: float, say: Callable[[str], None]) -> Report:

@@ -88,7 +88,7 @@ def _outage(found: dict[str, Any]) -> list[str]:
         "",
         _row("No write of a table waits for the uplink", met=True),
         _row("Caught up; nothing lost, nothing twice, lists equal", _is_same(found["found"])),
-        _row("2 ms of the centre's processor a hand, at most", centre <= MOST_MS),
+        _row("2 ms of the centre's processor a hand, at most", centre <= MAX_MS),
     ]
 
 
@@ -173,7 +173,7 @@ def _row(bound: str, met: bool) -> str:
     return f"- {bound}: **{'met' if met else 'missed'}**."
 
 
-MOST_MS: Final = 2.0
+MAX_MS: Final = 2.0
 SECTIONS: Final = {
     "kills": ("Kills", "kill_campaign", _kills),
     "outage": ("An outage of days", "outage", _outage),

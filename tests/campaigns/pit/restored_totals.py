@@ -42,8 +42,8 @@ BEGINS_MS: Final = 1_500_000_000_000
 """Long ago: the pit dates no row later than it came."""
 APART_MS: Final = 2 * 3_600_000
 """By so much no clock is off, and so long no evening lasts."""
-MOST_RESTORES: Final = 3
-"""Of a table in one evening: the pit takes no more than five within a day."""
+MAX_RESTORES: Final = 3
+"""Restores of a table in one evening: the pit takes no more than five within a day."""
 STEPS: Final = {
     "hand": 8,
     "void": 1,
@@ -158,7 +158,7 @@ class _Table:
                 self.saved = self.evening.folder / f"{self.name}-saved-{self.saves}"
                 back_up(felt.folder, self.saved)
             case "set_back":
-                if self.saved is None or self.restores >= MOST_RESTORES:
+                if self.saved is None or self.restores >= MAX_RESTORES:
                     return False
                 self.restores += 1
                 self._set_back(self.saved)

@@ -1,7 +1,7 @@
 """Damaged pictures, profiles, settle JSON, requests and serial frames, for ten minutes. `make fuzz-all`.
 
 Nothing may raise but the product's own sentences, take longer than `LONGEST_S`, or make the process grow beyond
-`MOST_MB`. `make test` sends a few of each.
+`MAX_MB`. `make test` sends a few of each.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from vision.base.pictures import load_picture
 
 LONGEST_S: Final = 20.0
 """Seconds for one piece, on a machine with much else to do."""
-MOST_MB: Final = 600
-"""What the process may grow by: a picture at the limit is 360 MB while it is unpacked."""
+MAX_MB: Final = 600
+"""Megabytes by which the process may grow: a picture at the limit is 360 MB while it is unpacked."""
 
 Pieces = Iterator[None]
 
@@ -250,7 +250,7 @@ def send(
             longest = max(longest, time.monotonic() - at)
             count += 1
             assert longest < LONGEST_S, f"piece {count} of seed {seed} took {longest:.0f} s"
-        assert grown_mb() - before < MOST_MB, (
+        assert grown_mb() - before < MAX_MB, (
             f"{grown_mb() - before:.0f} MB after {count} pieces of seed {seed}"
         )
         pieces.close()  # type: ignore[attr-defined]
@@ -273,7 +273,7 @@ def report(found: list[FuzzTotals], seconds: float, seed: int) -> str:
 
 Written by `make fuzz-all ARGS="--write docs/fuzz-report.md"` on {datetime.now(UTC).date()}: {machine()},
 load {os.getloadavg()[0]:.1f} at the end. {seconds:.0f} seconds, seed {seed}. Nothing raised but the product's own
-sentences, nothing took {LONGEST_S:.0f} s, nothing grew by {MOST_MB} MB; the run fails where anything does.
+sentences, nothing took {LONGEST_S:.0f} s, nothing grew by {MAX_MB} MB; the run fails where anything does.
 
 | kind | pieces | longest, s | most memory of the process so far, MB |
 |---|---:|---:|---:|

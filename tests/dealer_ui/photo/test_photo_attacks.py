@@ -21,7 +21,7 @@ from dealer_ui.photo.app import OPEN, desk
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
 from dealer_ui.web import guard
-from firmware.photo.apart import MOST_BYTES, MOST_PIXELS, PhotoRefused, read_apart
+from firmware.photo.apart import MAX_BYTES, MAX_PIXELS, PhotoRefused, read_apart
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.photo_phone import example, laid_reading, let_in, phone, photo_app, read_here
 from tests.dealer_ui.remote_house import served
@@ -58,7 +58,7 @@ ATTACKS: dict[str, tuple[Callable[[], bytes], str]] = {
     "zip": (lambda: b"PK\x03\x04" + bytes(500), "not a picture"),
     "bomb": (lambda: png(100_000, 100_000), "10000 megapixels"),
     "10,000 x 10,000": (lambda: png(10_000, 10_000, bytes(30_000) * 10_000), "100 megapixels"),
-    "one pixel too many": (lambda: png(MOST_PIXELS // 1000 + 1000, 1000), "51 megapixels"),
+    "one pixel too many": (lambda: png(MAX_PIXELS // 1000 + 1000, 1000), "51 megapixels"),
     "cut off": (lambda: example()[:9000], "cut off"),
     "moving": (
         lambda: drawn("WEBP", save_all=True, append_images=[Image.new("RGB", (400, 300), "red")]),
@@ -94,12 +94,12 @@ def test_a_picture_that_is_also_something_else_is_kept_as_a_picture_alone() -> N
 def test_a_file_that_is_too_long_is_refused_before_it_is_read() -> None:
     read: list[bytes] = []
     client = let_in(photo_app(read.append))
-    answer = client.post("/picture", data=bytes(MOST_BYTES + 1))
+    answer = client.post("/picture", data=bytes(MAX_BYTES + 1))
     assert answer.status_code == 413
     assert "16 MB" in answer.get_json()["error"]
     assert read == []
     with pytest.raises(PhotoRefused, match="16 MB"):
-        read_apart(bytes(MOST_BYTES + 1))
+        read_apart(bytes(MAX_BYTES + 1))
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from PIL import Image
 
 from dealer_ui.photo.app import desk
 from dealer_ui.photo.codes import GRACE_S, LASTS_S, Codes, running
-from dealer_ui.photo.visits import IDLE_S, LONGEST_S, MOST_VISITS, Visits
+from dealer_ui.photo.visits import IDLE_S, LONGEST_S, MAX_VISITS, Visits
 from firmware.photo.apart import PhotoReading
 from tests.dealer_ui.photo_phone import (
     GPS,
@@ -164,9 +164,9 @@ def test_a_visit_ends_when_it_is_silent_or_long_and_its_picture_is_gone() -> Non
         now[0] += IDLE_S - 1
         found = visits.find(token)
     assert found is None
-    for _ in range(MOST_VISITS + 3):
+    for _ in range(MAX_VISITS + 3):
         visits.begin()
-    assert len(visits) == MOST_VISITS
+    assert len(visits) == MAX_VISITS
 
 
 def test_a_phone_that_leaves_is_asked_for_the_code_again() -> None:

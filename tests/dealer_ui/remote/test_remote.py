@@ -232,7 +232,7 @@ def test_addresses_are_counted_by_machine(monkeypatch: pytest.MonkeyPatch) -> No
     assert canonical_address("fe80::1%eth0") == "fe80::1"
     assert canonical_address("nonsense") == ""
     limit = Limit((1, 1e-9), (1 << 60, 1.0), lambda: 0.0)
-    monkeypatch.setattr("dealer_ui.web.rate_limit.MOST_ADDRESSES", 100)
+    monkeypatch.setattr("dealer_ui.web.rate_limit.MAX_ADDRESSES", 100)
     for number in range(1000):
         limit.wait_s(str(number))
     assert len(limit._of) == 100

@@ -474,7 +474,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for number in range(4):
             bomb.writestr(f"{number}", bytes(4 << 20))
     assert out.stat().st_size < 1 << 20
-    monkeypatch.setattr(dispute_verifier, "MOST_BYTES", 12 << 20)
+    monkeypatch.setattr(dispute_verifier, "MAX_BYTES", 12 << 20)
     with pytest.raises(CannotCheck, match="more than any dispute file has"):
         check(str(out))
     raw = out.read_bytes()
@@ -482,7 +482,7 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     out.write_bytes(raw.replace((4 << 20).to_bytes(4, "little"), (1 << 20).to_bytes(4, "little")))
     with pytest.raises(CannotCheck):
         check(str(out))
-    monkeypatch.setattr(dispute_verifier, "MOST_FILES", 3)
+    monkeypatch.setattr(dispute_verifier, "MAX_FILES", 3)
     with pytest.raises(CannotCheck, match="more than any dispute file has"):
         check(str(out))
 

@@ -44,7 +44,7 @@ def commands() -> Commands:
 
 @pytest.fixture
 def path(tmp_path: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setattr(socket_server, "MOST_CONNECTIONS", FEW)
+    monkeypatch.setattr(socket_server, "MAX_CONNECTIONS", FEW)
     with closing(CommandSocket(tmp_path / "t.sock", commands.submit)) as opened:
         opened.start()
         yield tmp_path / "t.sock"

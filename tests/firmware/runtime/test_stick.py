@@ -20,7 +20,7 @@ from firmware.cli.stick import command
 from firmware.messages import Message
 from firmware.record.dispute_file import export_path
 from firmware.record.stick_request import (
-    MOST_BYTES,
+    MAX_BYTES,
     SILENT_S,
     Progress,
     Request,
@@ -114,7 +114,7 @@ def test_what_lies_under_our_name_is_neither_followed_nor_waited_for(box: Box, f
 
 
 def test_a_stick_on_which_all_names_are_taken_is_refused(box: Box, folder: Path) -> None:
-    for number in range(1, program.MOST_NAMES + 1):
+    for number in range(1, program.MAX_NAMES + 1):
         (folder / program.stick_name(REQUEST, number)).touch()
     assert why(box.put(FolderStick(folder))) == str(NAMES)
 
@@ -414,7 +414,7 @@ def test_what_the_table_asks_for_is_done_by_the_command_and_taken_away(
         b'{"id": "a", "hand": true, "table": ""}',
         b'{"id": 3, "hand": 1, "table": ""}',
         b"[" * 4000,
-        b" " * (MOST_BYTES + 1),
+        b" " * (MAX_BYTES + 1),
         b"\xff\xfe",
     ],
 )

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from firmware.cli.stick import command
 from firmware.messages import Message
 from firmware.record.stick_request import (
-    MOST_PROFILES,
+    MAX_PROFILES,
     Progress,
     Request,
     StickDesk,
@@ -89,11 +89,11 @@ def test_nothing_but_plain_files_of_a_profiles_length_is_read_from_a_stick(
 def test_a_stick_of_many_files_and_odd_names_gives_as_many_as_the_page_shows(
     stick: Path, progress: Path
 ) -> None:
-    for number in range(MOST_PROFILES + 5):
+    for number in range(MAX_PROFILES + 5):
         (stick / f"{number:03}\x1b[2K{'x' * 100}.toml").write_text(TEXT)
     assert read(FolderStick(stick), progress).step == "done"
     found = read_profiles(progress, "abc")
-    assert len(found) == MOST_PROFILES
+    assert len(found) == MAX_PROFILES
     assert all(one.name.isprintable() and len(one.name) <= 81 for one in found)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from firmware.uplink.inbox.requests import MOST_OPEN
+from firmware.uplink.inbox.requests import MAX_OPEN_REQUESTS
 from pit.channels.facts import TWO_RECORDS
 from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
@@ -162,14 +162,14 @@ def test_of_a_release_that_is_moved_and_removed_at_one_moment_one_is_refused(roo
 def test_a_table_that_is_asked_for_too_much_already_says_so_on_the_page_of_releases(room: Room) -> None:
     room.add(2)
     with psycopg.connect(room.owned) as connection:
-        for n in range(MOST_OPEN):
+        for n in range(MAX_OPEN_REQUESTS):
             connection.execute(
                 "INSERT INTO offered_file (sha256, kind, name, size, offered_by)"
                 " VALUES (%s, 'deck', %s, 1, 'test')",
                 (f"{n:064x}", f"deck {n}"),
             )
     with room.database.transaction() as connection:
-        for n in range(MOST_OPEN):
+        for n in range(MAX_OPEN_REQUESTS):
             ask(connection, room.tables[0].table_id, f"{n:064x}", "Ines")
     room.begin()
     for _ in range(2):
@@ -179,7 +179,7 @@ def test_a_table_that_is_asked_for_too_much_already_says_so_on_the_page_of_relea
         withdraw_request(connection, room.tables[0].table_id, "Ines", sha256=f"{0:064x}")
     room.turn()
     room.turn()
-    assert (room.asked().count("Table 1"), room.of(room.tables[0]).why) == (MOST_OPEN, "")
+    assert (room.asked().count("Table 1"), room.of(room.tables[0]).why) == (MAX_OPEN_REQUESTS, "")
 
 
 def test_a_table_that_says_in_force_and_settled_without_a_start_is_not_updated(room: Room) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from firmware.record.evidence.signing import DeviceKey
 from firmware.table.entry import content_hash
-from firmware.update.house import LASTS, MOST_BYTES, NO_HOUSE_KEY, NOT_THE_HOUSES, HouseFile
+from firmware.update.house import LASTS, MAX_BYTES, NO_HOUSE_KEY, NOT_THE_HOUSES, HouseFile
 from firmware.update.repository import Repository
 from firmware.uplink.errors import PitRefusal, PitUnreachable
 from firmware.uplink.inbox.fetching import (
@@ -25,7 +25,7 @@ from firmware.uplink.inbox.fetching import (
 )
 from firmware.uplink.inbox.requests import (
     LIST,
-    MOST_OPEN,
+    MAX_OPEN_REQUESTS,
     FileRequest,
     inbox_path,
     read_list,
@@ -350,7 +350,7 @@ def test_a_release_of_another_maker_or_of_another_name_is_refused_by_the_uplink(
 
 def test_what_is_too_large_is_refused_before_it_is_fetched(here: Rig) -> None:
     data, house = PROFILE.encode(), here.pit.authority
-    one = forged(here, "profile", data, size=MOST_BYTES["profile"] + 1, signer=house)
+    one = forged(here, "profile", data, size=MAX_BYTES["profile"] + 1, signer=house)
     here.ask(one)
     here.turn()
     assert here.at_pit(one).state == "refused"
@@ -451,7 +451,7 @@ def test_a_table_fetches_what_it_is_asked_for_and_nothing_else(here: Rig, big: H
                 "why": {"message": "%(a)s", "args": {"a": "x" * 900}},
             }
         ],
-        [{"number": 1, "sha256": SHA, "state": "asked", "why": None}] * (MOST_OPEN + 1),
+        [{"number": 1, "sha256": SHA, "state": "asked", "why": None}] * (MAX_OPEN_REQUESTS + 1),
     ],
 )
 def test_what_no_table_says_of_its_files_is_refused(value: Any) -> None:

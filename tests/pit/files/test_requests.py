@@ -12,7 +12,7 @@ from firmware.messages import Message
 from firmware.table.entry import content_hash
 from firmware.update.house import HouseFile, house_file, trust_house
 from firmware.update.trust import MAKER_NAME, Trust, folder_files
-from firmware.uplink.inbox.requests import MOST_OPEN, WITHDRAWN, FileRequest
+from firmware.uplink.inbox.requests import MAX_OPEN_REQUESTS, WITHDRAWN, FileRequest
 from pit.authority import Authority
 from pit.errors import PitError
 from pit.files.offers import HouseRepository, find_offered, list_offered, offer
@@ -220,14 +220,14 @@ def test_a_request_is_withdrawn_by_a_person_by_time_or_with_its_table(
 
 def test_a_table_is_asked_for_no_more_than_fits_into_an_answer(database: Database, offered: Offering) -> None:
     table = enrol(database, "Table 1", 1)
-    made = [offered(f"{n}.json", deck_text(f"deck {n}")) for n in range(MOST_OPEN + 1)]
+    made = [offered(f"{n}.json", deck_text(f"deck {n}")) for n in range(MAX_OPEN_REQUESTS + 1)]
     with database.transaction() as connection:
         for one in made[:-1]:
             ask(connection, table.table_id, one.sha256, "Ines")
         with pytest.raises(PitError, match="Withdraw some"):
             ask(connection, table.table_id, made[-1].sha256, "Ines")
-        assert len(asked_now(connection, table.table_id)) == MOST_OPEN
-        assert len(requests(connection)) == len(requests(connection, table.table_id)) == MOST_OPEN
+        assert len(asked_now(connection, table.table_id)) == MAX_OPEN_REQUESTS
+        assert len(requests(connection)) == len(requests(connection, table.table_id)) == MAX_OPEN_REQUESTS
         assert find_offered(connection, "0" * 64) is None
         with pytest.raises(PitError, match="no such file"):
             ask(connection, table.table_id, "0" * 64, "Ines")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from firmware.uplink.inbox.requests import MOST_OPEN
+from firmware.uplink.inbox.requests import MAX_OPEN_REQUESTS
 from pit.cli.files import files_command, send_command
 from pit.status.tables import enrol, strike
 from pit.store.database import Database
@@ -68,6 +68,6 @@ def test_a_table_that_cannot_be_asked_is_said_and_ends_the_command_with_one(
         deck.write_text(deck_text(f"deck {number}"))
         return CliRunner().invoke(send_command, [str(deck), *given])
 
-    assert {sent(number).exit_code for number in range(MOST_OPEN)} == {0}
-    done = sent(MOST_OPEN)
+    assert {sent(number).exit_code for number in range(MAX_OPEN_REQUESTS)} == {0}
+    done = sent(MAX_OPEN_REQUESTS)
     assert (done.exit_code, "Table 1 is asked for 20 files already" in done.output) == (1, True)

@@ -16,7 +16,7 @@ from firmware.table.topics.inbox import LARGEST
 from firmware.update.house import HouseFile
 from firmware.uplink.inbox.fetching import (
     DAY_S,
-    MOST_WASTED,
+    MAX_WASTED_BYTES,
     NO_ROOM,
     ONE_RELEASE,
     PIECE,
@@ -25,7 +25,7 @@ from firmware.uplink.inbox.fetching import (
 )
 from firmware.uplink.inbox.requests import (
     LIST,
-    MOST_OPEN,
+    MAX_OPEN_REQUESTS,
     NOTES,
     FileRequest,
     inbox_path,
@@ -224,7 +224,7 @@ def test_a_pit_that_sends_rubbish_for_ever_does_not_wear_the_card_out(here: Rig)
     [deck] = read_list(here.inbox / LIST)
     assert deck.file is not None
     assert (here.client.pieces, here.uplink._wasted) == (1, deck.file.size)
-    here.uplink._wasted = MOST_WASTED
+    here.uplink._wasted = MAX_WASTED_BYTES
     for _ in range(3):
         one_more()
     assert here.client.pieces == 1
@@ -252,7 +252,7 @@ def test_the_longest_requests_that_there_are_fit_into_the_lists(tmp_path: Path) 
     longest = "\U0001f0a1" * 80
     items = [
         FileRequest(n, f"{n:064x}", "refused", NO_ROOM, HouseFile(f"{n:064x}", 1, *[longest] * 4))
-        for n in range(2 * MOST_OPEN)
+        for n in range(2 * MAX_OPEN_REQUESTS)
     ]
     write_list(tmp_path / LIST, items)
     assert len(read_list(tmp_path / LIST)) == len(items)

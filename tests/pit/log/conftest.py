@@ -15,7 +15,7 @@ from firmware.record.evidence.signing import DeviceKey
 from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table import events as ev
-from firmware.uplink.wire import MOST_ROWS, Head, Offer, decode, encode
+from firmware.uplink.wire import MAX_ROWS, Head, Offer, decode, encode
 from firmware.uplink.witness import Witness
 from pit.door.take import take_from
 from pit.log.answers import Answers
@@ -59,7 +59,7 @@ class SigningTable:
         reader = JournalReader(self.data)
         genesis, head = reader.events_since(0, 1)[0].hash, Head(*reader.head())
         while self.have < head.seq:
-            rows = tuple(reader.events_since(self.have, MOST_ROWS))
+            rows = tuple(reader.events_since(self.have, MAX_ROWS))
             self.have = take_from(self.database, self.table.serial, Offer(genesis, head, rows=rows)).head.seq
 
     def ask(self, answers: Answers) -> dict[str, Any]:
