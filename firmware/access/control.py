@@ -60,23 +60,23 @@ class Record(Protocol):
 
 
 @dataclass(frozen=True)
-class Who:
+class Sender:
     """The sender of a command; `actor` is their name in the journal, such as "floor:Moreno".
 
-    `told`: what the answer tells a person whose PIN was just right: wrong PINs in that name, a PIN that is too short.
+    `notices`: further keys of the answer to a right PIN: wrong PINs in that name before, a PIN that is too short.
     """
 
     actor: str
     role: Role
     name: str = ""
-    told: dict[str, Any] = field(default_factory=dict)
+    notices: dict[str, Any] = field(default_factory=dict)
 
 
 class AccessControl:
     """Checks roles, PINs, sessions and waits.
 
     >>> gate.authorize(command, record)  # doctest: +SKIP
-    Who(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
+    Sender(actor='floor:Moreno', role=<Role.FLOOR: 'floor'>, name='Moreno')
     """
 
     def __init__(
@@ -98,64 +98,64 @@ class AccessControl:
         """Remove verifiers that were replaced, and those that an interrupted change left without an event."""
         self._pins.forget(self._pins.known() - {person.pin for person in state.people})
 
-    def authorize(self, command: Command, record: Record) -> Who:
-        """Return who gives the command.
+    def authorize(self, command: Command, record: Record) -> Sender:
+        """Return the command's sender.
 
         Raises CommandNotAllowed; CommandRefused if the name of a fresh box's first technician is not a valid name;
         JournalError if a PIN attempt cannot be recorded.
         """
         roles = COMMAND_ROLES.get(command.do, frozenset())
-        who = self._admit_to_fresh_box(command, record.state) or self._who(command, roles, record)
-        if who.role in roles:
-            _need_own_word(command, who, record.state)
-            return who
+        sender = self._admit_to_fresh_box(command, record.state) or self._sender_of(command, roles, record)
+        if sender.role in roles:
+            _need_own_word(command, sender, record.state)
+            return sender
         raise CommandNotAllowed(_who_may(roles, record.state), roles=roles)
 
-    def handle(self, command: AccessCommand, record: Record, who: Who) -> dict[str, Any]:
+    def handle(self, command: AccessCommand, record: Record, sender: Sender) -> dict[str, Any]:
         """Carry out a command from an authorized sender, and return the answer.
 
         Raises CommandRefused, PinError, JournalError; then nothing was changed.
         """
         match command:
             case Unlock():
-                return self._unlock(record.state, who)
+                return self._unlock(record.state, sender)
             case Lock():
                 self._sessions.end(command.session or "")
                 return {"ok": True}
             case Stay():
-                return {"ok": True, "expires_s": self._extend(command, who)}
+                return {"ok": True, "expires_s": self._extend(command, sender)}
             case EndWait():
                 self._open_at.pop(SCREEN, None)
                 events: tuple[Event, ...] = (ev.WaitEnded(),)
             case ListPerson():
-                _need_right_over(who, command.role)
+                _need_right_over(sender, command.role)
                 name = command.name(record.state)
                 person = record.state.person(name)
                 if person is not None:
-                    _need_right_over(who, person.role)
+                    _need_right_over(sender, person.role)
                 new = command.new_pin.get_secret_value() if command.new_pin else ""
                 pin = self._pins.keep(check_pin(new)) if command.role in PIN_ROLES and new else ""
                 events = command.events(name, pin)
             case RemovePerson():
                 person = record.state.person(command.person)
                 if person is not None:
-                    _need_right_over(who, person.role)
+                    _need_right_over(sender, person.role)
                 events = (ev.PersonStruck(command.person),)
             case SetPin():
-                if who.role is not Role.TECHNICIAN and who.name != command.person:
+                if sender.role is not Role.TECHNICIAN and sender.name != command.person:
                     raise CommandNotAllowed(
                         "Only a technician may set somebody else's PIN.", roles=frozenset({Role.TECHNICIAN})
                     )
                 new = command.new_pin.get_secret_value()
                 events = (ev.PinSet(command.person, self._pins.keep(check_pin(new))),)
         try:
-            return {"ok": True, "seq": record.write(events, who.actor)}
+            return {"ok": True, "seq": record.write(events, sender.actor)}
         finally:
             self.tidy(record.state)
 
-    def _extend(self, command: Stay, who: Who) -> float:
+    def _extend(self, command: Stay, sender: Sender) -> float:
         if command.session is None:
-            return session_s(who.role)  # a PIN with every command: there is no session
+            return session_s(sender.role)  # a PIN with every command: there is no session
         return self._sessions.stay(command.session, evidence=command.evidence)
 
     def refusal(self, error: CommandNotAllowed, state: State, at: Place = SCREEN) -> dict[str, Any]:
@@ -177,9 +177,9 @@ class AccessControl:
         until = self._open_at.get(place, self._started + wait_after(wrong))
         return max(0.0, until - self._clock()) if wrong else 0.0
 
-    # ---- who ----
+    # ---- the sender ----
 
-    def _who(self, command: Command, roles: frozenset[Role], record: Record) -> Who:
+    def _sender_of(self, command: Command, roles: frozenset[Role], record: Record) -> Sender:
         if command.session is not None:
             return self._person_of_session(command, command.session, record.state)
         named = command.person if isinstance(command, LogOn) else ""
@@ -188,9 +188,9 @@ class AccessControl:
         if isinstance(command, LogOn) and not _is_dealer(named, record.state):
             return self._prove(named, command, roles, record)
         name = named or record.state.dealer
-        return Who(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
+        return Sender(f"dealer:{name}" if name else "dealer", Role.DEALER, name)
 
-    def _admit_to_fresh_box(self, command: Command, state: State) -> Who | None:
+    def _admit_to_fresh_box(self, command: Command, state: State) -> Sender | None:
         """Return the sender if a box without a technician accepts the command from any user; None otherwise.
 
         Any user may list the first technician; this is recorded. Before that, any user may do the steps in `_FRESH`.
@@ -198,17 +198,17 @@ class AccessControl:
         if _has(Role.TECHNICIAN, state):
             return None
         if command.do in (_CAMERA if state.set_up else _FRESH | _CAMERA):
-            return Who(SET_UP, Role.TECHNICIAN)
+            return Sender(SET_UP, Role.TECHNICIAN)
         if not isinstance(command, ListPerson) or command.role is not Role.TECHNICIAN:
             return None
         name = command.name(state)
-        return Who(f"{Role.TECHNICIAN}:{name}", Role.TECHNICIAN, name)
+        return Sender(f"{Role.TECHNICIAN}:{name}", Role.TECHNICIAN, name)
 
-    def _person_of_session(self, command: Command, token: str, state: State) -> Who:
+    def _person_of_session(self, command: Command, token: str, state: State) -> Sender:
         person = self._sessions.person(token, state, extend=command.do not in POLLING_COMMANDS)
-        return _who_is(person)
+        return _as_sender(person)
 
-    def _prove(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Who:
+    def _prove(self, typed: str, command: Command, roles: frozenset[Role], record: Record) -> Sender:
         """Return the person of this name if the command's PIN is right. Every attempt is recorded before the check.
 
         A dealer has no PIN: the name is enough while they are logged on, or to log on. A name that nobody has is
@@ -218,7 +218,7 @@ class AccessControl:
         person = person_meant(typed, state.people) if typed else self._owner(state)
         if person is not None and person.role not in PIN_ROLES:
             if _stands_for_themselves(person.name, command, state):
-                return _who_is(person)
+                return _as_sender(person)
             raise CommandNotAllowed("%(name)s is not the dealer who is logged on.", name=person.name)
         at: Place = BADGE if person is not None and self._lies(person) else command.at
         place = place_name(at, person.name if person else "")
@@ -244,8 +244,8 @@ class AccessControl:
         is_short = len(pin) < MIN_DIGITS
         record.write([ev.PinAccepted(person.name, at, is_short)], TABLE)
         self._open_at.pop(place, None)
-        told: dict[str, Any] = {"wrong_pins": person.tried} if person.tried else {}
-        return replace(_who_is(person), told=told | ({"short_pin": True} if is_short else {}))
+        notices: dict[str, Any] = {"wrong_pins": person.tried} if person.tried else {}
+        return replace(_as_sender(person), notices=notices | ({"short_pin": True} if is_short else {}))
 
     def _is_right(self, person: Person | None, pin: str, at: Place, record: Record) -> bool:
         if person is None or not person.pin:
@@ -262,37 +262,47 @@ class AccessControl:
     def _lies(self, person: Person) -> bool:
         return bool(person.badge) and person.badge in self._laid()
 
-    def _unlock(self, state: State, who: Who) -> dict[str, Any]:
-        person = state.person(who.name)
-        if person is None or who.role is Role.DEALER:
+    def _unlock(self, state: State, sender: Sender) -> dict[str, Any]:
+        person = state.person(sender.name)
+        if person is None or sender.role is Role.DEALER:
             raise CommandNotAllowed("Say who you are; a dealer needs no session.", roles=PIN_ROLES)
         token = self._sessions.begin(person)
-        lasts = session_s(who.role)
-        return {"ok": True, "session": token, "role": str(who.role), "name": who.name, "expires_s": lasts}
+        lasts = session_s(sender.role)
+        return {
+            "ok": True,
+            "session": token,
+            "role": str(sender.role),
+            "name": sender.name,
+            "expires_s": lasts,
+        }
 
 
-def with_sender(command: Command, who: Who) -> Command:
+def with_sender(command: Command, sender: Sender) -> Command:
     """Return the command with its sender's name where it stands for a name that is not given."""
     if isinstance(command, LogOn) and not command.person:
-        return command.model_copy(update={"person": who.name})
+        return command.model_copy(update={"person": sender.name})
     return command
 
 
-def _who_is(person: Person) -> Who:
-    return Who(f"{person.role}:{person.name}", person.role, person.name)
+def _as_sender(person: Person) -> Sender:
+    return Sender(f"{person.role}:{person.name}", person.role, person.name)
 
 
-def _need_right_over(who: Who, role: Role) -> None:
+def _need_right_over(sender: Sender, role: Role) -> None:
     """Raise NotAllowed unless the sender may list this role: roles with a PIN need a technician."""
-    if role in PIN_ROLES and who.role is not Role.TECHNICIAN:
+    if role in PIN_ROLES and sender.role is not Role.TECHNICIAN:
         raise CommandNotAllowed(
             "Only a technician may change who is %(role)s.", role=role, roles=frozenset({Role.TECHNICIAN})
         )
 
 
-def _need_own_word(command: Command, who: Who, state: State) -> None:
+def _need_own_word(command: Command, sender: Sender, state: State) -> None:
     """Raise NotAllowed if the sender logs on another person who has a role with a PIN."""
-    if isinstance(command, LogOn) and command.person != who.name and _asks_for_a_pin(command.person, state):
+    if (
+        isinstance(command, LogOn)
+        and command.person != sender.name
+        and _asks_for_a_pin(command.person, state)
+    ):
         raise CommandNotAllowed("Enter your name and your PIN.", roles=PIN_ROLES)
 
 

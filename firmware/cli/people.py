@@ -162,7 +162,7 @@ def _give(order: dict[str, Any], by: str | None, data: Path) -> None:
 
 def _at_the_console(order: dict[str, Any], data: Path) -> None:
     """Run it on the record of a stopped table: a user who may write there could change anything anyway."""
-    from firmware.access.control import AccessCommand, AccessControl, Who
+    from firmware.access.control import AccessCommand, AccessControl, Sender
     from firmware.access.pins import PinStore
     from firmware.record.journal.journal import Journal
     from firmware.runtime.timestamps import box_clock
@@ -185,4 +185,4 @@ def _at_the_console(order: dict[str, Any], data: Path) -> None:
     wanted = parse_command(canonical(order))
     assert isinstance(wanted, AccessCommand)
     with Journal(data, box_clock()) as journal:
-        AccessControl(PinStore(data)).handle(wanted, Console(journal), Who("console", Role.TECHNICIAN))
+        AccessControl(PinStore(data)).handle(wanted, Console(journal), Sender("console", Role.TECHNICIAN))

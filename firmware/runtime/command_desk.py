@@ -4,7 +4,7 @@ import logging
 from concurrent.futures import Future
 from typing import Any, Final, Protocol
 
-from firmware.access.control import AccessCommand, AccessControl, Record, Who, with_sender
+from firmware.access.control import AccessCommand, AccessControl, Record, Sender, with_sender
 from firmware.messages import Message
 from firmware.runtime.live_record import KNOWN_COMMANDS, LiveRecord
 from firmware.runtime.maintenance import Answer, RecordMaintenance
@@ -25,7 +25,7 @@ OUT_OF_MEMORY: Final = Message(
 class CommandTable(Record, Protocol):
     """The table process, as far as it carries out commands."""
 
-    def carry_out(self, command: Command, who: Who) -> Answer:
+    def carry_out(self, command: Command, sender: Sender) -> Answer:
         """Carry out a command that this person may give. Raises TableError."""
 
 
@@ -81,14 +81,14 @@ class CommandDesk:
     def _obey(self, command: Command) -> Answer:
         if (answer := self._answered_before(command)) is not None:
             return answer
-        who = self._access.authorize(command, self._table)
+        sender = self._access.authorize(command, self._table)
         self.command_id = command.id or ""
         try:
-            answer = self._table.carry_out(with_sender(command, who), who)
+            answer = self._table.carry_out(with_sender(command, sender), sender)
         finally:
             self.command_id = ""
-        if who.told and isinstance(answer, dict):
-            answer = answer | who.told
+        if sender.notices and isinstance(answer, dict):
+            answer = answer | sender.notices
         # those answers may hold a session
         if command.id is not None and not isinstance(command, AccessCommand):
             self._answers[command.id] = answer

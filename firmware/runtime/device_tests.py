@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.devices.clock import SystemClock
 from firmware.devices.errors import DeviceError
 from firmware.devices.panel.interface import (
@@ -96,7 +96,7 @@ class TestedTable(Protocol):
     def trouble_of(self, device: str) -> Text | None:
         """Return a device's fault: "" if it works, None if it has not reported yet."""
 
-    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+    def camera(self, command: Look | AskJob, sender: Sender) -> dict[str, Any]:
         """Have the camera take a picture, or return the progress of that job. Raises CommandRefused."""
 
 
@@ -169,31 +169,31 @@ class DeviceTests:
 
     # ---- commands ----
 
-    def handle(self, command: DeviceTestCommand, table: TestedTable, who: Who) -> dict[str, Any]:
+    def handle(self, command: DeviceTestCommand, table: TestedTable, sender: Sender) -> dict[str, Any]:
         """Run a command of the test and return the device's state. Raises CommandRefused, JournalError."""
         if isinstance(command, EndTrial):
-            seq = table.write((ev.TrialEnded(),), who.actor) if table.state.on_trial else None
+            seq = table.write((ev.TrialEnded(),), sender.actor) if table.state.on_trial else None
             return {"ok": True} | ({"seq": seq} if seq else {})
         if isinstance(command, SetClock):
-            return self._set_clock(command, table, who)
+            return self._set_clock(command, table, sender)
         if isinstance(command, NameDisk):
             if not table.state.on_trial or self._device != "puck":
                 raise CommandRefused("Disks are named in the set-up, while the puck reader is tried.")
-            return {"ok": True, "seq": name_disk(command, self._puck, self._hardware, table, who.actor)}
+            return {"ok": True, "seq": name_disk(command, self._puck, self._hardware, table, sender.actor)}
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open: devices are tried between hands.")
         self._heard_at = self._clock()
         if not table.state.on_trial:
             self._device = None
-            table.write((ev.TrialBegun(),), who.actor)
+            table.write((ev.TrialBegun(),), sender.actor)
         if self._device != command.device or command.act == "begin":
             self._device = command.device
             self._begin()
         self._act(command)
         table.relight()
-        found = self._finding(table, who)
+        found = self._finding(table, sender)
         if command.act == "keep":
-            found = self._record_verdict(found, command, table, who)
+            found = self._record_verdict(found, command, table, sender)
         return (
             {"ok": True, "device": command.device}
             | vars(found)
@@ -250,25 +250,27 @@ class DeviceTests:
         except DeviceError as error:
             self._mute = error.sentence
 
-    def _record_verdict(self, found: Finding, command: TryDevice, table: TestedTable, who: Who) -> Finding:
+    def _record_verdict(
+        self, found: Finding, command: TryDevice, table: TestedTable, sender: Sender
+    ) -> Finding:
         """Record the verdict. `seen` false: the user continues without the device."""
         if command.seen is False and found.verdict == "waits":
             found = Finding("fail", f"{found.why}_left", found.figures)
         if found.verdict == "waits":
             raise CommandRefused("It has not been tried to the end: go on, or go on without it.")
         tried = ev.DeviceTried(command.device, found.verdict, found.why, found.figures, dict(self._seen))
-        table.write((tried,), who.actor)
+        table.write((tried,), sender.actor)
         return found
 
     # ---- one device each ----
 
-    def _finding(self, table: TestedTable, who: Who) -> Finding:
+    def _finding(self, table: TestedTable, sender: Sender) -> Finding:
         part = "puck" if self._device == "puck" else "panel"
         if self._device in ("puck", "buttons", "lamps", "buzzer") and part in table.state.without:
             return Finding("pass", NOT_INSTALLED)
         match self._device:
             case "camera":
-                return self._camera(table, who)
+                return self._camera(table, sender)
             case "puck":
                 return self._puck_finding(table)
             case "buttons":
@@ -284,7 +286,7 @@ class DeviceTests:
             case _:
                 return self._power(table)
 
-    def _camera(self, table: TestedTable, who: Who) -> Finding:
+    def _camera(self, table: TestedTable, sender: Sender) -> Finding:
         trouble = table.trouble_of("camera")
         if trouble is None:
             return Finding("waits", "camera_starts")
@@ -293,10 +295,10 @@ class DeviceTests:
             return Finding("fail", "camera_fails", {"says": trouble})
         if self._look is None:
             try:
-                self._look = int(table.camera(Look(), who)["job"])
+                self._look = int(table.camera(Look(), sender)["job"])
             except CommandRefused:  # the camera is busy with another job
                 return Finding("waits", "camera_takes")
-        answer = table.camera(AskJob(job=self._look), who)
+        answer = table.camera(AskJob(job=self._look), sender)
         if answer["state"] == "failed":
             return Finding("fail", "camera_fails", {"says": Message.from_json(answer)})
         if answer["state"] == "running":
@@ -419,7 +421,7 @@ class DeviceTests:
         why = judge_clock(synchronised, now.rtc, now.jumped_ms)
         return Finding("pass" if why in ("clock_synchronised", "clock_battery") else "fail", why, figures)
 
-    def _set_clock(self, command: SetClock, table: TestedTable, who: Who) -> dict[str, Any]:
+    def _set_clock(self, command: SetClock, table: TestedTable, sender: Sender) -> dict[str, Any]:
         """Have the box's clock set, and record who set it, the old time and the new time."""
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open: the clock is set between hands.")
@@ -429,7 +431,7 @@ class DeviceTests:
             use_zone(command.zone)
         after = self._box.read().wall_ms  # so that the next reading reports no jump
         done = ev.ClockSet(before, after, zone, command.zone or zone)
-        return {"ok": True, "seq": table.write((done,), who.actor)}
+        return {"ok": True, "seq": table.write((done,), sender.actor)}
 
     def _power(self, table: TestedTable) -> Finding:
         figures: Figures = dict(self._hardware.power())

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.messages import Message, Text
 from firmware.record.archive import Archive
 from firmware.record.dispute_file import export_path, write_dispute_file
@@ -198,16 +198,16 @@ class RecordMaintenance:
 
     # ---- commands ----
 
-    def handle(self, command: RecordCommand, table: RecordTable, who: Who) -> Answer:
+    def handle(self, command: RecordCommand, table: RecordTable, sender: Sender) -> Answer:
         """Run a command that needs the key or the images. The answer for a dispute file comes later.
 
         Raises CommandRefused, JournalError.
         """
         match command:
             case SignHead():
-                return self.signed(self._sign(table, who.actor))
+                return self.signed(self._sign(table, sender.actor))
             case ExportHand():
-                return self._export(command, table, who)
+                return self._export(command, table, sender)
             case ReadStick():
                 self._need_stick().need_free()
                 return {"ok": True, "stick": self._need_stick().ask(0)}
@@ -256,14 +256,14 @@ class RecordMaintenance:
             log.error("%s", error)
         return row
 
-    def _export(self, command: ExportHand, table: RecordTable, who: Who) -> Future[dict[str, Any]]:
+    def _export(self, command: ExportHand, table: RecordTable, sender: Sender) -> Future[dict[str, Any]]:
         key = self.need_key()
         if command.stick:
             self._need_stick().need_free()
         hand = self._archive.hand(command.past)  # refused before anything is signed
         about = hand.later[-1:] or hand.play[-1:]
         if not self._archive.reader.anchors(about[0].seq, 1):
-            self._sign(table, who.actor)
+            self._sign(table, sender.actor)
         name = table.state.house.table if command.stick else None
         return self._worker.submit(self._write_file, command.past, key, name)
 

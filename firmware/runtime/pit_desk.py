@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.runtime.inbox.desk import Inbox, InboxTable
 from firmware.runtime.maintenance import RecordMaintenance
 from firmware.table import events as ev
@@ -31,7 +31,7 @@ class PitDesk:
         self,
         command: PitCommand | TakeFile,
         table: InboxTable,
-        who: Who,
+        sender: Sender,
         maintenance: RecordMaintenance | None,
     ) -> dict[str, Any]:
         """Run a command. Raises CommandRefused, UplinkError, JournalError."""
@@ -51,7 +51,10 @@ class PitDesk:
             case TakeFile():
                 if self._inbox is None:
                     raise CommandRefused("This table takes no files from a pit.")
-                return self._inbox.take(command, table, who)
+                return self._inbox.take(command, table, sender)
             case ComparePitWords():
                 words = self._join.say("same" if command.same else "other")
-                return {"ok": True, "seq": table.write([ev.PitWordsCompared(words, command.same)], who.actor)}
+                return {
+                    "ok": True,
+                    "seq": table.write([ev.PitWordsCompared(words, command.same)], sender.actor),
+                }

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from firmware.access.control import AccessCommand, AccessControl, Who
+from firmware.access.control import AccessCommand, AccessControl, Sender
 from firmware.access.pins import PinStore
 from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.panel.interface import Press
@@ -378,26 +378,26 @@ class TableProcess:
 
     # ---- commands ----
 
-    def carry_out(self, command: Command, who: Who) -> Answer:
+    def carry_out(self, command: Command, sender: Sender) -> Answer:
         """Carry out a command that this person may give. Raises TableError."""
         if isinstance(command, RecordCommand):
             if self._maintenance is None:
                 raise CommandRefused("This table signs nothing.")
-            return self._maintenance.handle(command, self, who)
+            return self._maintenance.handle(command, self, sender)
         if isinstance(command, PitCommand | TakeFile):
             if self._pit is None:
                 raise CommandRefused("This table has no program that speaks to a pit.")
-            return self._pit.handle(command, self, who, self._maintenance)
+            return self._pit.handle(command, self, sender, self._maintenance)
         if isinstance(command, ScreenCommand):
             return self._handle_screen(command)
         if isinstance(command, AccessCommand):
-            return self._access.handle(command, self, who)
+            return self._access.handle(command, self, sender)
         if isinstance(command, ListBadge):
-            return {"ok": True, "seq": self._badges.list(command, self._devices.disks, self, who.actor)}
+            return {"ok": True, "seq": self._badges.list(command, self._devices.disks, self, sender.actor)}
         if isinstance(command, DeviceTestCommand):
-            return self._device_tests.handle(command, self, who)
+            return self._device_tests.handle(command, self, sender)
         if isinstance(command, CameraCommand):
-            return self._camera_jobs.handle(command, self, who)
+            return self._camera_jobs.handle(command, self, sender)
         if isinstance(command, AskHealth):
             facts = self._box.of_table(self._devices, self._puck.reading(self._clock())) | {
                 "faults": self._table_faults.of(self.state),
@@ -406,7 +406,7 @@ class TableProcess:
             }
             limits = {name: limit.to_json() for name, limit in self._limits.items()}
             return {"ok": True, "facts": facts | {"limits": limits}}
-        return {"ok": True, "seq": self.order(command, who.actor)}
+        return {"ok": True, "seq": self.order(command, sender.actor)}
 
     def _handle_screen(self, command: ScreenCommand) -> dict[str, Any]:
         if isinstance(command, AcknowledgePaint):
@@ -444,9 +444,9 @@ class TableProcess:
             return None
         return self._table_faults.of(self.state).get(device, "")
 
-    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+    def camera(self, command: Look | AskJob, sender: Sender) -> dict[str, Any]:
         """Have the camera take a picture, or return its progress, for the device tests. Raises CommandRefused."""
-        return self._camera_jobs.handle(command, self, who)
+        return self._camera_jobs.handle(command, self, sender)
 
     def _on_press(self, press: Press) -> None:
         if self._device_tests.takes(press, self.state):

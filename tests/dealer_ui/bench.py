@@ -10,7 +10,7 @@ from typing import Any, Final
 import cv2
 import numpy as np
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.devices.camera.spoil import Spoil, spoil_picture
 from firmware.record.journal.journal import JournalReader
 from firmware.runtime.reading.messages import CameraJob, JobLost, JobProgress
@@ -84,7 +84,7 @@ class PictureBench:
 
     def answer(self, command: CameraCommand) -> dict[str, Any]:
         role = Role.DEALER if command.do in ("check_deck",) else Role.TECHNICIAN
-        return self._jobs.handle(command, self.felt, Who(f"{role}:Vu", role, "Vu"))
+        return self._jobs.handle(command, self.felt, Sender(f"{role}:Vu", role, "Vu"))
 
     def give(self, do: str, **fields: Any) -> None:
         """Give a camera command, and have it done."""

@@ -176,10 +176,10 @@ class Felt:
         try:
             given = parse_command(canonical(command))
             if self.access is not None:
-                who = self.access.authorize(given, self)
-                given = with_sender(given, who)
+                sender = self.access.authorize(given, self)
+                given = with_sender(given, sender)
                 if isinstance(given, AccessCommand):
-                    return self.access.handle(given, self, who) | who.told
+                    return self.access.handle(given, self, sender) | sender.notices
             if self.camera is not None and isinstance(given, CameraCommand):
                 return self.camera(given)
             if isinstance(given, AskHealth):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import Bounce, ButtonName, Press
 from firmware.devices.puck.reading import NO_DISK, Disks, PuckReading, PuckState
@@ -47,7 +47,7 @@ class Panel:
 
     def answer(self, command: DeviceTestCommand) -> dict[str, Any]:
         """Do a command of the trial."""
-        return self.device_tests.handle(command, self, Who("technician:Ada", Role.TECHNICIAN, "Ada"))
+        return self.device_tests.handle(command, self, Sender("technician:Ada", Role.TECHNICIAN, "Ada"))
 
     @property
     def state(self) -> Any:
@@ -76,7 +76,7 @@ class Panel:
         """Return what the test broke."""
         return self.troubles.get(device, "")
 
-    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+    def camera(self, command: Look | AskJob, sender: Sender) -> dict[str, Any]:
         """Take the picture, if there is one."""
         if self.picture is None:
             raise CommandRefused("The camera is busy.")

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.messages import Message
 from firmware.record.journal.clocks import Clock
 from firmware.record.journal.reader import JournalReader
@@ -132,7 +132,7 @@ class Inbox:
         except OSError as error:
             log.warning("What becomes of the pit's files cannot be written: %s", error)
 
-    def take(self, command: TakeFile, table: InboxTable, who: Who) -> dict[str, Any]:
+    def take(self, command: TakeFile, table: InboxTable, sender: Sender) -> dict[str, Any]:
         """Take a file, in a technician's name. Raises CommandRefused, JournalError."""
         one = next((one for one in self._notes if one.key == (command.number, command.sha256)), None)
         if one is None or one.state not in ("fetched", "waiting"):
@@ -140,7 +140,7 @@ class Inbox:
         if table.state.phase not in BETWEEN_HANDS:
             raise CommandRefused("A hand is open; this is done between hands. Finish the hand first.")
         self._next = float("-inf")
-        self._go_on(self._with_file(one), table, who.actor)
+        self._go_on(self._with_file(one), table, sender.actor)
         return {"ok": True}
 
     # ---- what becomes of a file ----
@@ -186,14 +186,14 @@ class Inbox:
             return None
         if table.state.phase not in BETWEEN_HANDS:
             return HAND
-        at_once, sender = self._config.profiles == "at once", f"pit:{one.file.by}"
+        at_once, offerer = self._config.profiles == "at once", f"pit:{one.file.by}"
         kept = versions(self._reader.about_profiles()).get(name, ())
         is_new = all(version.hash != digest for version in kept)
         if is_new:
-            table.order(KeepProfile(text=text, reason="Sent by the pit"), sender)
+            table.order(KeepProfile(text=text, reason="Sent by the pit"), offerer)
         if actor or (at_once and is_new):
             reason = f"Sent by the pit ({one.file.by})"
-            table.order(SetHouse(profile_text=text, reason=reason), actor or sender)
+            table.order(SetHouse(profile_text=text, reason=reason), actor or offerer)
             return None
         if at_once:  # an older one may come again: from a pit that was set back, or without the house's key
             return Message(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal, Protocol
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.messages import Message, message_of
 from firmware.record.journal.journal import Journal, JournalReader
 from firmware.runtime.reading.calibrations import KINDS
@@ -105,32 +105,32 @@ class CameraJobs:
         self._rounds: list[Round] = []
         self._counted: DeckChecked | None = None
 
-    def handle(self, command: CameraCommand, record: Record, who: Who) -> dict[str, Any]:
+    def handle(self, command: CameraCommand, record: Record, sender: Sender) -> dict[str, Any]:
         """Run the command, or start its job, and return the answer. Raises CommandRefused, JournalError."""
         if isinstance(command, AskJob):
-            return self._answer(command, who)
+            return self._answer(command, sender)
         _need_between(record.state)
         match command:
             case Look():
-                return self._begin(record, who, "look", "look")
+                return self._begin(record, sender, "look", "look")
             case ReadCode():
-                return self._begin(record, who, command.do, "code")
+                return self._begin(record, sender, command.do, "code")
             case CalibrateFelt():
-                return self._begin(record, who, command.do, "felt")
+                return self._begin(record, sender, command.do, "felt")
             case CalibrateLens():
                 works: dict[str, CameraWork] = {
                     "begin": "lens_begin",
                     "view": "lens_view",
                     "commit": "lens_commit",
                 }
-                return self._begin(record, who, command.do, works[command.step])
+                return self._begin(record, sender, command.do, works[command.step])
             case EnrolDeck():
                 works = {"begin": "deck_begin", "view": "deck_view", "commit": "deck_commit"}
-                return self._begin(record, who, command.do, works[command.step], check_name(command.name))
+                return self._begin(record, sender, command.do, works[command.step], check_name(command.name))
             case CheckDeck():
-                return self._check(command, record, who)
+                return self._check(command, record, sender)
             case UseCalibration():
-                return {"ok": True, "seq": record.write([self._again(command)], who.actor)}
+                return {"ok": True, "seq": record.write([self._again(command)], sender.actor)}
 
     def _again(self, command: UseCalibration) -> ev.Event:
         """Return the event that puts an earlier calibration in force again, or none. Raises CommandRefused."""
@@ -159,7 +159,9 @@ class CameraJobs:
 
     # ---- requests ----
 
-    def _begin(self, record: Record, who: Who, do: str, work: CameraWork, deck: str = "") -> dict[str, Any]:
+    def _begin(
+        self, record: Record, sender: Sender, do: str, work: CameraWork, deck: str = ""
+    ) -> dict[str, Any]:
         running = next((job for job in self._jobs.values() if job.state == "running"), None)
         if running is not None and running.work == work and work in _LOOKS:
             return {"ok": True, "job": running.number}  # one picture serves every screen
@@ -169,7 +171,7 @@ class CameraJobs:
             raise CommandRefused(message_of(record.state.faults["camera"]))
         number = next(reversed(self._jobs), 0) + 1
         name = f"setup/{self._journal.seq:09}-{number}"
-        self._jobs[number] = _Job(number, do, work, who.actor, name, deck)
+        self._jobs[number] = _Job(number, do, work, sender.actor, name, deck)
         while len(self._jobs) > KEPT:
             self._jobs.popitem(last=False)
         for job in list(self._jobs.values())[:-2]:
@@ -177,15 +179,15 @@ class CameraJobs:
         self._ask(CameraJob(number, work, name, deck))
         return {"ok": True, "job": number}
 
-    def _answer(self, command: AskJob, who: Who) -> dict[str, Any]:
+    def _answer(self, command: AskJob, sender: Sender) -> dict[str, Any]:
         job = self._jobs.get(command.job)
         if job is None:
             raise CommandRefused("Nothing is known of that any more; begin again.")
-        if who.role not in COMMAND_ROLES[job.do]:
+        if sender.role not in COMMAND_ROLES[job.do]:
             raise CommandNotAllowed("That was asked by somebody else.", roles=COMMAND_ROLES[job.do])
         return {"ok": True, **job.to_json(command.picture)}
 
-    def _check(self, command: CheckDeck, record: Record, who: Who) -> dict[str, Any]:
+    def _check(self, command: CheckDeck, record: Record, sender: Sender) -> dict[str, Any]:
         match command.step:
             case "begin":
                 self.lost()
@@ -193,17 +195,17 @@ class CameraJobs:
             case "again":
                 self._rounds = self._rounds[:-1]
                 self._counted = None
-                return self._begin(record, who, command.do, "count")
+                return self._begin(record, sender, command.do, "count")
             case "round":
                 if self._counted is not None:
                     self.lost()  # the last deck is recorded: this is the first round of another
-                return self._begin(record, who, command.do, "count")
+                return self._begin(record, sender, command.do, "count")
             case "end":
                 if not self._rounds or self._counted is not None:
                     raise CommandRefused(
                         "No deck is being counted; lay cards into the zones and count them first."
                     )
-                return {"ok": True, "seq": self._end_count(record, who.actor)}
+                return {"ok": True, "seq": self._end_count(record, sender.actor)}
 
     def _end_count(self, record: Record, actor: str) -> int:
         checked = tally(self._rounds)

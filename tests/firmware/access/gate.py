@@ -49,12 +49,12 @@ class Table:
         """Give a command as the table process judges it."""
         command = parse_command(canonical({"do": do, **fields}))
         try:
-            who = self.access.authorize(command, self)
+            sender = self.access.authorize(command, self)
             if isinstance(command, AccessCommand):
-                return self.access.handle(command, self, who) | who.told
-            command = with_sender(command, who)
-            seq = self.write(decide(self.state, command, no_house(), no_house().rules), who.actor)
-            return {"ok": True, "seq": seq} | who.told
+                return self.access.handle(command, self, sender) | sender.notices
+            command = with_sender(command, sender)
+            seq = self.write(decide(self.state, command, no_house(), no_house().rules), sender.actor)
+            return {"ok": True, "seq": seq} | sender.notices
         except CommandNotAllowed as error:
             return self.access.refusal(error, self.state, command.at)
 

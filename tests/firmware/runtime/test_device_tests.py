@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
-from firmware.access.control import Who
+from firmware.access.control import Sender
 from firmware.devices.clock import SystemClock
 from firmware.devices.panel.interface import LAMPS, Bounce, Light, Press
 from firmware.devices.puck.reading import Disks, PuckReading, PuckState, Sweep, judge
@@ -28,7 +28,7 @@ from firmware.table.topics.camera import AskJob, Look
 from firmware.table.topics.setup import EndTrial, NameDisk, TryDevice
 from tests.firmware.running_table import Table as Process
 
-ADA = Who("technician:Ada", Role.TECHNICIAN, "Ada")
+ADA = Sender("technician:Ada", Role.TECHNICIAN, "Ada")
 SEATS = HouseSettings(seats=tuple(HouseSeat(n, f"p{n}") for n in (1, 2, 3, 4)))
 
 
@@ -82,7 +82,7 @@ class Table:
     def trouble_of(self, device: str) -> str | None:
         return self.troubles.get(device, "")
 
-    def camera(self, command: Look | AskJob, who: Who) -> dict[str, Any]:
+    def camera(self, command: Look | AskJob, sender: Sender) -> dict[str, Any]:
         if self.picture is None:
             raise CommandRefused("The camera is busy.")
         return {"ok": True, "job": 7} if isinstance(command, Look) else {"ok": True, **self.picture}
