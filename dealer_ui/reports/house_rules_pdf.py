@@ -12,6 +12,7 @@ from reportlab.platypus import CondPageBreak, Flowable, Spacer
 from dealer_ui.reports.pdf import WIDTH, Type, document
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import language
+from firmware.record.journal.disk import write_whole
 from firmware.rules.profiles.document import Block, DocumentTable, Heading, Paragraph
 
 _RULES: Final = (0.07, 0.5, 0.43)
@@ -30,7 +31,7 @@ _SHARES: Final = {
 
 def write_pdf(blocks: Sequence[Block], path: Path) -> None:
     """Write the page to a file. Raises OSError."""
-    path.write_bytes(pdf(blocks))
+    write_whole(path, pdf(blocks))
 
 
 def pdf(blocks: Sequence[Block]) -> bytes:

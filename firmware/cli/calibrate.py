@@ -82,13 +82,14 @@ def command(
 def _write_board(path: Path) -> None:
     import cv2
 
+    from firmware.record.journal.disk import write_whole
     from vision.felt.lens import BOARD_SQUARE_MM, BOARD_SQUARES, board_picture
 
     if path.suffix.lower() != ".png":
         raise click.UsageError(f"The board is a PNG picture: name the file .png, not {path.name}.")
     _, png = cv2.imencode(".png", board_picture())
     try:
-        path.write_bytes(png.tobytes())
+        write_whole(path, png.tobytes())
     except OSError as error:
         raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from error
     width, height = (round(count * BOARD_SQUARE_MM) for count in BOARD_SQUARES)
@@ -182,6 +183,7 @@ def _lens_in_force(data: Path | None) -> Lens | None:
 
 def _keep(text: str, out: Path | None, data: Path | None, event: Any) -> dict[str, Any]:
     """Store a calibration in the requested place, and return where. Raises click's errors, TableError."""
+    from firmware.record.journal.disk import write_whole
     from firmware.record.journal.journal import Journal
     from firmware.runtime.reading.calibrations import KINDS
     from firmware.runtime.timestamps import box_clock
@@ -190,7 +192,7 @@ def _keep(text: str, out: Path | None, data: Path | None, event: Any) -> dict[st
     kept: dict[str, Any] = {}
     if out is not None:
         try:
-            out.write_text(text, encoding="utf-8")
+            write_whole(out, text.encode())
         except OSError as error:
             raise click.UsageError(f"{out} cannot be written: {error.strerror}.") from error
         kept["file"] = str(out)

@@ -107,6 +107,7 @@ def document(profile: str, output: Path | None, language: str) -> None:
     loaded, *bases = _with_base(profile)
     from dealer_ui.profiles.house_rules import house_rules
     from dealer_ui.text.i18n import LANGUAGES, speaking
+    from firmware.record.journal.disk import write_whole
     from firmware.rules.profiles.document import markdown
 
     if output is not None and output.suffix not in (".md", ".pdf"):
@@ -120,7 +121,7 @@ def document(profile: str, output: Path | None, language: str) -> None:
             return
         try:
             if output.suffix == ".md":
-                output.write_text(markdown(blocks), encoding="utf-8")
+                write_whole(output, markdown(blocks).encode())
             else:
                 from dealer_ui.reports.house_rules_pdf import write_pdf  # slow to load
 

@@ -118,6 +118,8 @@ def command(
         raise click.UsageError("--out and answers are for one photograph.")
     if out is not None and out.suffix.lower() not in FORMATS:
         raise click.UsageError("--out writes a file that ends in .png, .jpg or .pdf.")
+    if out is not None and out.resolve() == files[0].resolve():
+        raise click.UsageError("--out would replace the photograph; name another file.")
     status = 0
     reader = _reader()
     for file in files:
@@ -257,6 +259,7 @@ def _write(out: Path, picture: Any, outcome: Outcome) -> None:
     from PIL import Image
 
     from firmware.photo.sheet import FORMATS, sheet
+    from firmware.record.journal.disk import write_whole
 
     photo = Image.fromarray(picture[..., ::-1])
-    out.write_bytes(sheet(photo, outcome, in_words(None, outcome), FORMATS[out.suffix.lower()]))
+    write_whole(out, sheet(photo, outcome, in_words(None, outcome), FORMATS[out.suffix.lower()]))

@@ -38,9 +38,11 @@ def command(paper: str, out: Path | None) -> None:
     They lie at the corners of any table, under any camera (`feltwatch try`). Print them at 100 %: each has a bar to
     measure.
     """
+    from firmware.record.journal.disk import write_whole
+
     path = out or Path(f"sheets-{paper}.pdf")
     try:
-        path.write_bytes(sheets(paper))
+        write_whole(path, sheets(paper))
     except OSError as error:
         raise click.UsageError(f"{path} cannot be written: {error.strerror}.") from error
     say(f"Four sheets are in {path}: print them at 100 %, and lay each at its corner.")

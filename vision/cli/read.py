@@ -17,6 +17,7 @@ from rich.progress import track
 
 from vision.base.arrays import Image, Points
 from vision.base.errors import NoMarkersError, VisionError
+from vision.base.files import write_whole
 from vision.base.pictures import load_picture, picture_files
 from vision.cli.options import ANY_PATH, FILE, LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
@@ -58,11 +59,12 @@ def command(
     """
     if loose and layout_file:
         raise click.UsageError("--loose reads without a felt; leave --layout out.")
-    reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
-    layout = None if loose else TableLayout.load(layout_file)
     files = list(picture_files(paths))
     if not files:
         raise click.UsageError("There is no picture in the folders named.")
+    drawings = {} if out is None else _drawings(files, out)
+    reader = CardReader(threads=threads, deck=load_profile(deck) if deck else None)
+    layout = None if loose else TableLayout.load(layout_file)
     read_picture = partial(_loose, reader) if layout is None else partial(_on_table, layout, reader)
     failed = False
     for file in _track(files):
@@ -79,8 +81,8 @@ def command(
                 click.echo(json.dumps({"image": str(file), "error": why}))
             continue
         click.echo(json.dumps({"image": str(file), **result}) if is_json else _in_words(file, result))
-        if out is not None:
-            _draw(picture, outlines, out / f"{file.stem}.png" if len(files) > 1 or out.is_dir() else out)
+        if file in drawings:
+            _draw(picture, outlines, drawings[file])
     if failed:
         sys.exit(2)
 
@@ -152,8 +154,32 @@ def _cards(cards: list[dict[str, Any]]) -> str:
     return " ".join(c["card"] + ("" if c["sure"] else "?") for c in cards) or "-"
 
 
+def _drawings(files: list[Path], out: Path) -> dict[Path, Path]:
+    """Return the file that each photo is drawn to.
+
+    Raises click.UsageError if a drawing would replace a photo or another drawing.
+    """
+    in_folder = len(files) > 1 or out.is_dir()
+    drawings = {file: out / f"{file.stem}.png" if in_folder else out for file in files}
+    photos = {file.resolve() for file in files}
+    drawn: dict[Path, Path] = {}
+    for file, drawing in drawings.items():
+        if drawing.resolve() in photos:
+            raise click.UsageError(
+                f"The drawing would replace the photo {drawing}; name another place for it."
+            )
+        if (other := drawn.setdefault(drawing, file)) != file:
+            raise click.UsageError(
+                f"{other} and {file} would both be drawn to {drawing}; read them with two commands."
+            )
+    return drawings
+
+
 def _draw(picture: Image, outlines: list[ColouredOutline], path: Path) -> None:
-    """Write a copy of the picture with the outlines of the reading."""
+    """Write a copy of the picture with the outlines of the reading, whole or not at all.
+
+    Raises click.ClickException if it cannot be written.
+    """
     canvas = picture.copy()
     line = max(1, round(max(canvas.shape[:2]) / 900))
     for text, ink, corners in outlines:
@@ -162,10 +188,14 @@ def _draw(picture: Image, outlines: list[ColouredOutline], path: Path) -> None:
         x, y = (int(v) for v in shape.mean(axis=0))
         for stroke, width in (((0, 0, 0), 4 * line), (ink, 2 * line)):
             cv2.putText(canvas, text, (x - 12 * line, y), 0, 0.8 * line, stroke, width, cv2.LINE_AA)
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        written = cv2.imwrite(str(path), canvas)
+        _, drawing = cv2.imencode(path.suffix, canvas)
     except cv2.error:
-        written = False
-    if not written:
-        raise click.UsageError(f"{path} cannot be written; name a file ending in .png or .jpg, or a folder.")
+        raise click.UsageError(
+            f"{path} cannot be written; name a file ending in .png or .jpg, or a folder."
+        ) from None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, drawing.tobytes())
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from error

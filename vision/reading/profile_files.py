@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from vision.base.errors import EnrolmentError, VisionFileError
+from vision.base.files import write_whole
 from vision.reading.cards import CARDS, RANKS, SUITS
 from vision.reading.network import FEATURES, DeckProfile, Floats
 from vision.reading.pips import COUNTS
@@ -58,8 +60,9 @@ def save_profile(profile: DeckProfile, path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez(file, allow_pickle=False, name=np.array(profile.name), **_arrays(profile))
+        file = BytesIO()
+        np.savez(file, allow_pickle=False, name=np.array(profile.name), **_arrays(profile))
+        write_whole(path, file.getvalue())
     except OSError as error:
         raise VisionFileError(f"{path} cannot be written: {error.strerror}.") from error
 

@@ -139,3 +139,13 @@ def test_files_that_are_no_photograph_of_cards_are_refused_in_a_sentence(tmp_pat
     result = CliRunner().invoke(main, ["photo", str(empty)])
     assert result.exit_code == 1
     assert "Cards seen: 0." in result.output
+
+
+def test_the_sheet_never_replaces_the_photograph(tmp_path: Path) -> None:
+    example = EXAMPLES / "two-hands.jpg"
+    photograph = tmp_path / "hands.jpg"
+    photograph.write_bytes(example.read_bytes())
+    result = CliRunner().invoke(main, ["photo", str(photograph), "--out", str(photograph)])
+    assert result.exit_code == 2
+    assert "--out would replace the photograph" in result.stderr
+    assert photograph.read_bytes() == example.read_bytes()

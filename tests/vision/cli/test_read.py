@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import cv2
@@ -93,6 +95,45 @@ def test_what_was_read_is_drawn_into_a_copy(photo: Path, tmp_path: Path) -> None
     assert taken is not None
     assert drawn.shape == taken.shape
     assert (drawn != taken).any()
+
+
+def test_a_drawing_that_has_no_room_leaves_the_file_that_was_there(
+    photo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "drawn.png"
+    out.write_bytes(b"an older drawing")
+
+    def fill_disk(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", fill_disk)
+    done = _run(photo, "--draw", out)
+    assert done.exit_code == 1
+    assert done.stderr == f"Error: {out} cannot be written: No space left on device.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["drawn.png"]
+    assert out.read_bytes() == b"an older drawing"
+
+
+@pytest.mark.parametrize("into_folder", [False, True])
+def test_a_drawing_never_replaces_a_photo(photo: Path, tmp_path: Path, into_folder: bool) -> None:
+    taken = tmp_path / "table.png"
+    taken.write_bytes(photo.read_bytes())
+    done = _run(taken, "--draw", tmp_path if into_folder else taken)
+    assert done.exit_code == 2
+    assert f"The drawing would replace the photo {taken}" in done.stderr
+    assert taken.read_bytes() == photo.read_bytes()
+
+
+def test_two_photos_of_one_name_are_not_drawn_to_one_file(photo: Path, tmp_path: Path) -> None:
+    other = tmp_path / photo.name
+    other.write_bytes(photo.read_bytes())
+    out = tmp_path / "drawn"
+    done = _run(photo, other, "--draw", out)
+    assert done.exit_code == 2
+    assert f"{photo} and {other} would both be drawn to {out / 'table.png'}" in done.stderr
+    assert not out.exists()
 
 
 def test_a_folder_is_read_picture_by_picture(photo: Path) -> None:
