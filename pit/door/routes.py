@@ -45,7 +45,7 @@ from pit.follow.news import News
 from pit.follow.wishes import fulfil
 from pit.log.answers import Answers
 from pit.log.keeper import Keeper
-from pit.status.tables import Table, who
+from pit.status.tables import Table, table_of_serial
 from pit.store.database import Database
 from pit.store.files import Files, FilesError
 
@@ -100,7 +100,7 @@ def make_door(
         if request.endpoint == rows.__name__:
             return  # `take_from` looks who it is in its own transaction
         with database.transaction() as connection:
-            g.table = who(connection, serial)
+            g.table = table_of_serial(connection, serial)
 
     @app.post("/v1/rows")
     def rows() -> Response:

@@ -22,14 +22,14 @@ from pit.door.branches import BranchState, hash_at, is_branch, open_branch
 from pit.errors import Fork
 from pit.files.requests import FILES
 from pit.follow.wishes import WISHES, lacking, wishes_of
-from pit.status.tables import WHO, Table, serial_text, table_of_row, who
+from pit.status.tables import TABLE_COLUMNS, Table, serial_text, table_of_row, table_of_serial
 from pit.store.database import Connection, Database
 from pit.store.months import make_months
 
 log = logging.getLogger(__name__)
 
 ASKED: Final = (
-    f"{WHO}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
+    f"{TABLE_COLUMNS}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
     f" set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true), {FILES}"
 )
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
@@ -156,7 +156,7 @@ def _take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
             return TakeResult(head, wishes, record_id, new, at_ms, table.table_id, files)
     except Fork as fork:
         with database.transaction() as connection:
-            _quarantine(connection, who(connection, serial), offer, fork)
+            _quarantine(connection, table_of_serial(connection, serial), offer, fork)
         raise
 
 

@@ -125,7 +125,9 @@ def create_app(
     guard.protect(app)
     records.prepare(app)
     app.after_request(compress)
-    app.jinja_env.globals.update(navigation=_navigation, pit=pit, who=guard.who, ROLE_NAMES=ROLE_NAMES)
+    app.jinja_env.globals.update(
+        navigation=_navigation, pit=pit, current_person=guard.current_person, ROLE_NAMES=ROLE_NAMES
+    )
     app.jinja_env.globals.update(pictures_of=records.pictures_of, UNUSUAL=UNUSUAL)
     add_filters(app, at=timeline.time_of, day=timeline.day_of, game=game_title, utc_day=_utc_day)
     for part in (
@@ -156,7 +158,7 @@ def _navigation() -> list[tuple[str, str, bool]]:
     return [
         (url_for(endpoint), gettext(words), endpoint.partition(".")[0] == here)
         for endpoint, words, roles in NAVIGATION
-        if guard.who().role in roles
+        if guard.current_person().role in roles
     ]
 
 

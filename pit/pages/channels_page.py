@@ -112,10 +112,10 @@ def withdraw(sha256: str) -> Response:
 
 def _do(what: str, detail: str, do: Callable[[str], None]) -> Response:
     try:
-        do(guard.who().name)
+        do(guard.current_person().name)
     except PitError as error:
         abort(409, say(error.sentence))
-    record_act(pit().database, guard.who(), f"channels.{what}", detail=detail)
+    record_act(pit().database, guard.current_person(), f"channels.{what}", detail=detail)
     return redirect(url_for("channels.show"), 303)
 
 

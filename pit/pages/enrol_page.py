@@ -41,11 +41,15 @@ def make() -> tuple[str, int] | Response:
     name, again, where = (request.form.get(field, "")[:LONGEST] for field in ("name", "again", "where"))
     try:
         number = enrolment.make_code(
-            pit().database, again or name, tuple(where.split()), guard.who().name, renews=bool(again)
+            pit().database,
+            again or name,
+            tuple(where.split()),
+            guard.current_person().name,
+            renews=bool(again),
         )
     except PitError as error:
         return _form(name, where, say(error.sentence)), 400
-    record_act(pit().database, guard.who(), "enrol.make", detail=again or name)
+    record_act(pit().database, guard.current_person(), "enrol.make", detail=again or name)
     return redirect(url_for("enrol.code", number=number), 303)
 
 
@@ -71,12 +75,12 @@ def decide(number: int) -> Response:
     one, says = _one(number), request.form.get("says")
     if says not in ("same", "other", "end"):
         abort(400, _("The page sent what it may not send. Reload the page."))
-    record_act(pit().database, guard.who(), f"enrol.{says}", detail=one.name)
+    record_act(pit().database, guard.current_person(), f"enrol.{says}", detail=one.name)
     try:
         if says == "end":
             enrolment.give_up(pit().database, number)
         else:
-            enrolment.compare(pit().database, number, guard.who().name, same=says == "same")
+            enrolment.compare(pit().database, number, guard.current_person().name, same=says == "same")
     except PitError as error:
         abort(409, say(error.sentence))
     return redirect(url_for("enrol.code", number=number), 303)

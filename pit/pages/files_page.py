@@ -30,7 +30,7 @@ STATES: Final = {
 
 def files_of(table_id: int | None = None) -> list[TableRequest]:
     """Return what was sent to a table, or to all, the newest first; for those who may send only."""
-    if guard.who().role not in KEEPERS:
+    if guard.current_person().role not in KEEPERS:
         return []
     with pit().database.transaction() as connection:
         return requests(connection, table_id)[:MAX_REQUESTS]
@@ -55,10 +55,10 @@ def take_back(table_id: int, sha256: str) -> Response:
     if not is_hash(sha256) or table_id >= 1 << 62:
         abort(404, _("There is no such file."))
     with pit().database.transaction() as connection:
-        done = withdraw(connection, table_id, guard.who().name, sha256=sha256)
+        done = withdraw(connection, table_id, guard.current_person().name, sha256=sha256)
     if not done:
         abort(409, _("It is over already: look at the page again."))
-    record_act(pit().database, guard.who(), "files.withdraw", detail=sha256[:12])
+    record_act(pit().database, guard.current_person(), "files.withdraw", detail=sha256[:12])
     back = (
         url_for("tables.table", table_id=table_id, _anchor="files")
         if request.form.get("at") == "table"

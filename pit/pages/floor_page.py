@@ -38,7 +38,7 @@ def page() -> str:
 def events() -> Response:
     """Stream the floor: every tile at first, then those that changed. It ends with the session."""
     served = pit()
-    person = guard.who().name
+    person = guard.current_person().name
     if not services().streams.take(person):
         abort(503, _("Too many screens follow the floor. Close one."))
     hello = {"build": current_app.config["BUILD"], "token": token(), "now": str(served.live.clock_ms())}
@@ -80,16 +80,18 @@ def going(table_id: int) -> tuple[Response, int]:
         abort(400, _("The page sent a command that it may not send. Reload the page."))
     if one.tile.need != need:
         abort(409, _("This table needs something else now."))
-    who = guard.who()
+    person = guard.current_person()
     with pit().database.transaction() as connection:
-        if one.tile.going == who.name:
-            connection.execute("DELETE FROM going WHERE table_id = %s AND person = %s", (table_id, who.name))
+        if one.tile.going == person.name:
+            connection.execute(
+                "DELETE FROM going WHERE table_id = %s AND person = %s", (table_id, person.name)
+            )
         else:
             connection.execute(
                 "INSERT INTO going (table_id, person, need) VALUES (%s, %s, %s) ON CONFLICT (table_id)"
                 " DO UPDATE SET person = excluded.person, need = excluded.need, at = now()",
-                (table_id, who.name, need),
+                (table_id, person.name, need),
             )
-    record_act(pit().database, who, "going", one.record_id, one.tile.hand, str(one.tile.title))
+    record_act(pit().database, person, "going", one.record_id, one.tile.hand, str(one.tile.title))
     pit().live.refresh()
     return jsonify(ok=True), 200

@@ -16,7 +16,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard
 from dealer_ui.web.log_in import OPEN, need_own_site
 from dealer_ui.web.services import services
-from pit.pages.people import HANDS, PitRole, PitSessions, Who
+from pit.pages.people import HANDS, PitPerson, PitRole, PitSessions
 from pit.pages.services import pit
 
 HEADERS: Final = {
@@ -61,9 +61,9 @@ def roles_of(app: Flask, endpoint: str) -> frozenset[PitRole]:
     return found
 
 
-def who() -> Who:
+def current_person() -> PitPerson:
     """Return the person of the request, who is logged in."""
-    found: Who = g.pit_who
+    found: PitPerson = g.pit_person
     return found
 
 
@@ -82,12 +82,12 @@ def _admit() -> AnyResponse | None:
         return None
     sessions = services().sessions
     assert isinstance(sessions, PitSessions)
-    found = sessions.who(request.cookies.get(sessions.cookie))
+    found = sessions.person(request.cookies.get(sessions.cookie))
     if found is None:
         if request.method == "GET" and request.accept_mimetypes["text/html"]:
             return redirect(url_for("log_in.log_in"))
         abort(401, _("Log in first."))
-    g.pit_who = found
+    g.pit_person = found
     if request.endpoint is None:
         return None  # no such route: Flask answers 404
     if found.role not in roles_of(current_app, request.endpoint):

@@ -125,7 +125,7 @@ def show_list() -> str:
     database = pit().database
     searched = pit().searched
     found = search(searched, asked.wanted, PAGE + 1)
-    record_act(database, guard.who(), "search", detail=request.query_string.decode()[:500])
+    record_act(database, guard.current_person(), "search", detail=request.query_string.decode()[:500])
     return page(
         "hands",
         _("Past hands"),

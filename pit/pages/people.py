@@ -65,7 +65,7 @@ LOOK_S: Final = 1.0
 
 
 @dataclass(frozen=True)
-class Who:
+class PitPerson:
     """The person of a session."""
 
     name: str
@@ -102,11 +102,11 @@ class PitPeople:
             if not connection.execute("DELETE FROM person WHERE name = %s", (name,)).rowcount:
                 raise AccessError("%(name)s is not listed; see: feltwatch pit person list", name=name)
 
-    def list_people(self) -> list[Who]:
+    def list_people(self) -> list[PitPerson]:
         """Return all people by name. Raises DatabaseError."""
         with self._database.transaction() as connection:
             rows = connection.execute("SELECT name, role FROM person ORDER BY name").fetchall()
-        return [Who(name, PitRole(role)) for name, role in rows]
+        return [PitPerson(name, PitRole(role)) for name, role in rows]
 
     def identify(self, name: str, passphrase: str) -> str | None:
         """Return the passphrase's id if it is this person's; None for a wrong one, or a name that is not listed.
@@ -163,12 +163,12 @@ class PitSessions(Sessions):
             )
         return token
 
-    def who(self, token: str | None) -> Who | None:
+    def person(self, token: str | None) -> PitPerson | None:
         """Return the person of an open session, and extend it; looked up once in a request."""
         if not token:
             return None
         if has_request_context() and g.get("feltwatch_pit_token") == token:
-            known: Who | None = g.feltwatch_pit_who
+            known: PitPerson | None = g.feltwatch_pit_person
             return known
         with self._database.transaction() as connection:
             row = connection.execute(
@@ -176,10 +176,10 @@ class PitSessions(Sessions):
                 " RETURNING person.name, person.role",
                 (_hash(token),),
             ).fetchone()
-        who = Who(row[0], PitRole(row[1])) if row else None
+        person = PitPerson(row[0], PitRole(row[1])) if row else None
         if has_request_context():
-            g.feltwatch_pit_token, g.feltwatch_pit_who = token, who
-        return who
+            g.feltwatch_pit_token, g.feltwatch_pit_person = token, person
+        return person
 
     def is_open(self, token: str | None) -> bool:
         """Return whether a session is open as of a second ago, without extending it: one query for all who ask.
@@ -201,18 +201,18 @@ class PitSessions(Sessions):
 
     def role(self, token: str | None, people: Iterable[Person] = ()) -> Role | None:
         """Return the role that the review's pages know: who may see hands reads as an auditor, and commands nothing."""
-        who = self.who(token)
-        if who is None:
+        person = self.person(token)
+        if person is None:
             return None
-        return Role.AUDITOR if who.role in HANDS else Role.TECHNICIAN
+        return Role.AUDITOR if person.role in HANDS else Role.TECHNICIAN
 
     def used(self, token: str, lasts_s: float | None = None) -> None:
         """Do nothing: a look at a session extends it."""
 
     def left(self, token: str) -> tuple[str, float]:
         """Return a session's person and the seconds left; "" without one."""
-        who = self.who(token)
-        return (who.name, IDLE_S) if who else ("", 0.0)
+        person = self.person(token)
+        return (person.name, IDLE_S) if person else ("", 0.0)
 
     def end(self, token: str) -> None:
         """Forget a session."""
@@ -226,7 +226,7 @@ def _hash(token: str) -> str:
 
 def record_act(
     database: Database,
-    who: Who,
+    person: PitPerson,
     what: str,
     record_id: int | None = None,
     hand: int | None = None,
@@ -234,12 +234,12 @@ def record_act(
 ) -> None:
     """Record what a person did. Raises DatabaseError: then it is not done."""
     with database.transaction() as connection:
-        add_act(connection, who, what, record_id, hand, detail)
+        add_act(connection, person, what, record_id, hand, detail)
 
 
 def add_act(
     connection: Connection,
-    who: Who,
+    person: PitPerson,
     what: str,
     record_id: int | None = None,
     hand: int | None = None,
@@ -249,7 +249,7 @@ def add_act(
     row = connection.execute(
         "INSERT INTO act (person, role, what, record_id, hand, detail) VALUES (%s, %s, %s, %s, %s, %s)"
         " RETURNING act_id",
-        (who.name, who.role.value, what, record_id, hand, detail),
+        (person.name, person.role.value, what, record_id, hand, detail),
     ).fetchone()
     assert row is not None
     return int(row[0])

@@ -14,7 +14,7 @@ from typing import Final
 from dealer_ui.web.passphrases import AccessError, check_name, check_passphrase
 from firmware.access.pins import verifier
 from firmware.record.evidence.signing import fingerprint
-from pit.pages.people import PitRole, Who, add_act
+from pit.pages.people import PitPerson, PitRole, add_act
 from pit.store.database import Connection, Database
 
 LARGEST: Final = 1 << 62
@@ -34,7 +34,7 @@ def make_passphrase() -> str:
     return fingerprint(secrets.token_bytes(32))
 
 
-def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) -> int:
+def add(database: Database, by: PitPerson, name: str, role: PitRole, passphrase: str) -> int:
     """Add a person, who may then log in; return the act's number. Raises AccessError, DatabaseError."""
     name = check_name(name, ())
     stored = json.dumps(verifier(check_passphrase(passphrase, name)))
@@ -50,7 +50,7 @@ def add(database: Database, by: Who, name: str, role: PitRole, passphrase: str) 
         return add_act(connection, by, "people.add", detail=f"{name}: {role.value}")
 
 
-def change_role(database: Database, by: Who, person_id: int, role: PitRole) -> int:
+def change_role(database: Database, by: PitPerson, person_id: int, role: PitRole) -> int:
     """Change another person's role; return the act's number. Raises AccessError, DatabaseError."""
     with _lock_people(database, by) as connection:
         name = _name_of_other(connection, by, person_id)
@@ -58,7 +58,7 @@ def change_role(database: Database, by: Who, person_id: int, role: PitRole) -> i
         return add_act(connection, by, "people.role", detail=f"{name}: {role.value}")
 
 
-def change_passphrase(database: Database, by: Who, person_id: int, passphrase: str) -> int:
+def change_passphrase(database: Database, by: PitPerson, person_id: int, passphrase: str) -> int:
     """Change a person's passphrase, which ends their sessions; return the act's number.
 
     Raises AccessError, DatabaseError.
@@ -75,7 +75,7 @@ def change_passphrase(database: Database, by: Who, person_id: int, passphrase: s
         return add_act(connection, by, "people.passphrase", detail=name)
 
 
-def remove(database: Database, by: Who, person_id: int) -> int:
+def remove(database: Database, by: PitPerson, person_id: int) -> int:
     """Remove another person, which ends their sessions; return the act's number.
 
     Raises AccessError, DatabaseError.
@@ -97,7 +97,7 @@ def name_of(connection: Connection, person_id: int) -> str:
 
 
 @contextmanager
-def _lock_people(database: Database, by: Who) -> Iterator[Connection]:
+def _lock_people(database: Database, by: PitPerson) -> Iterator[Connection]:
     """Yield a transaction in which nobody else changes people, and `by` is an owner. Raises NoOwner."""
     with database.transaction() as connection:
         connection.execute("LOCK TABLE person IN SHARE ROW EXCLUSIVE MODE")
@@ -109,7 +109,7 @@ def _lock_people(database: Database, by: Who) -> Iterator[Connection]:
         yield connection
 
 
-def _name_of_other(connection: Connection, by: Who, person_id: int) -> str:
+def _name_of_other(connection: Connection, by: PitPerson, person_id: int) -> str:
     name = name_of(connection, person_id)
     if name == by.name:
         raise AccessError(

@@ -102,7 +102,7 @@ def add() -> tuple[str, int] | str | Response:
     name, role, typed = request.form.get("name", "")[:LONGEST], _role_of_form(), _passphrase_of_form()
     try:
         passphrase = _typed_twice(typed) or people_changes.make_passphrase()
-        done = people_changes.add(pit().database, guard.who(), name, role, passphrase)
+        done = people_changes.add(pit().database, guard.current_person(), name, role, passphrase)
     except AccessError as error:
         _abort_if_gone(error)
         return _list_page({"name": name, "role": role}, say(error)), 400
@@ -122,7 +122,9 @@ def change_role(number: int) -> tuple[str, int] | Response:
     """Change a person's role."""
     role = _role_of_form()
     try:
-        return _redirect_done(people_changes.change_role(pit().database, guard.who(), number, role))
+        return _redirect_done(
+            people_changes.change_role(pit().database, guard.current_person(), number, role)
+        )
     except AccessError as error:
         _abort_if_gone(error)
         return _one(number, say(error)), 409
@@ -136,7 +138,7 @@ def change_passphrase(number: int) -> tuple[str, int] | str | Response:
     name = _find_person(number).name
     try:
         passphrase = _typed_twice(typed) or people_changes.make_passphrase()
-        done = people_changes.change_passphrase(pit().database, guard.who(), number, passphrase)
+        done = people_changes.change_passphrase(pit().database, guard.current_person(), number, passphrase)
     except AccessError as error:
         _abort_if_gone(error)
         return _one(number, say(error)), 400
@@ -148,7 +150,7 @@ def change_passphrase(number: int) -> tuple[str, int] | str | Response:
 def remove(number: int) -> tuple[str, int] | Response:
     """Remove a person."""
     try:
-        return _redirect_done(people_changes.remove(pit().database, guard.who(), number))
+        return _redirect_done(people_changes.remove(pit().database, guard.current_person(), number))
     except AccessError as error:
         _abort_if_gone(error)
         return _one(number, say(error)), 409
@@ -206,7 +208,7 @@ def _one(number: int, error: str = "") -> str:
         known.name,
         one=known,
         error=error,
-        is_self=known.name == guard.who().name,
+        is_self=known.name == guard.current_person().name,
         least=SHORTEST_PASSPHRASE,
         most=LONGEST_PASSPHRASE,
     )
@@ -229,7 +231,7 @@ def _list_page(asked: Mapping[str, str] | None = None, error: str = "") -> str:
         "people",
         _("People"),
         people=people(pit().database),
-        owns=guard.who().role in OWNERS,
+        owns=guard.current_person().role in OWNERS,
         asked=asked or {},
         error=error,
         least=SHORTEST_PASSPHRASE,

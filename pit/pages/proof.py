@@ -52,6 +52,6 @@ def seen() -> Response:
     with pit().database.transaction() as connection:
         epoch = new_epoch(connection)
         if epoch and request.form.get("epoch") == str(epoch[0]):
-            record_act(pit().database, guard.who(), "proof.seen", detail=str(epoch[0]))
+            record_act(pit().database, guard.current_person(), "proof.seen", detail=str(epoch[0]))
             set_fact(connection, SEEN, str(epoch[0]))
     return redirect(url_for("proof.show"), 303)

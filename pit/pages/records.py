@@ -78,7 +78,7 @@ def _open_record() -> AnyResponse | None:
         return redirect(url_for("hands.show_list", table=found.table))
     hand = request.view_args.get("hand") if request.view_args else None
     if hand is not None and request.endpoint != "records.pictures":
-        record_act(pit().database, guard.who(), request.endpoint or "", number, number_of(hand))
+        record_act(pit().database, guard.current_person(), request.endpoint or "", number, number_of(hand))
         _wish(found, number_of(hand))
     return None
 

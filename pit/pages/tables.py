@@ -73,7 +73,7 @@ def table(table_id: int) -> str:
         abort(404, _("There is no such table."))
     name, now_ms = row.state.table.name, pit().live.clock_ms()
     found: list[FoundHand] = []
-    if guard.who().role in HANDS:
+    if guard.current_person().role in HANDS:
         found = search(pit().database, SearchFilter(table=name), LAST)
     days: list[Day] = [day for some in days_of(pit().database, now_ms, name).values() for day in some]
     return page(

@@ -18,8 +18,8 @@ from pit.status.freshness import Freshness
 from pit.status.table_health import TableHealth, health_of
 from pit.store.database import Connection, Database, rows_by_name
 
-WHO: Final = "table_id, name, serial, struck_at"
-"""What is read of a table to know who sends."""
+TABLE_COLUMNS: Final = "table_id, name, serial, struck_at"
+"""What is read of a table that sends."""
 FORMER_WITNESS: Final = "former witness "
 """Facts of the house that begin with it name a table's number and a key, in hex, with which it has cosigned."""
 STRUCK_OFF: Final = Message("The table was struck off.")
@@ -52,17 +52,17 @@ def serial_text(serial: int | str) -> str:
     return (f"{serial:x}" if isinstance(serial, int) else serial.lower()).lstrip("0")
 
 
-def who(connection: Connection, serial: str) -> Table:
+def table_of_serial(connection: Connection, serial: str) -> Table:
     """Return the table of a certificate. Raises NotEnrolledError if there is none, or if it was struck off."""
     return table_of_row(
         connection.execute(
-            f"SELECT {WHO} FROM gaming_table WHERE serial = %s", (serial_text(serial),)
+            f"SELECT {TABLE_COLUMNS} FROM gaming_table WHERE serial = %s", (serial_text(serial),)
         ).fetchone()
     )
 
 
 def table_of_row(row: TupleRow | None) -> Table:
-    """Return the table of a row that begins with `WHO`. Raises NotEnrolledError."""
+    """Return the table of a row that begins with `TABLE_COLUMNS`. Raises NotEnrolledError."""
     if row is None:
         raise NotEnrolledError("No table has this certificate. Enrol the table.")
     if row[3] is not None:

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from dealer_ui.web.passphrases import AccessError
 from pit.pages import people_changes
-from pit.pages.people import PitRole, Who
+from pit.pages.people import PitPerson, PitRole
 from pit.pages.people_page import people
 from tests.pit.pages.conftest import House
 
@@ -199,7 +199,7 @@ def test_two_owners_who_demote_each_other_at_once_leave_one(house: House, owner:
     def demote(by: str, other: str) -> None:
         try:
             people_changes.change_role(
-                house.database, Who(by, PitRole.OWNER), owner.number(other), PitRole.FLOOR
+                house.database, PitPerson(by, PitRole.OWNER), owner.number(other), PitRole.FLOOR
             )
         except AccessError as error:
             refused.append(str(error))

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from tests.campaigns.security.cheats.stage import Stage
 
-Who = Literal["player", "dealer", "floor", "technician", "outsider"]
+Cheater = Literal["player", "dealer", "floor", "technician", "outsider"]
 REFUSED: Final = "refused"
 
 
@@ -44,27 +44,29 @@ class Cheat:
     """One cheat: who does what, and how it is played at a table between two hands."""
 
     name: str
-    who: Who
+    cheater: Cheater
     title: str
     play: Callable[[Stage], Outcome]
 
     @property
     def said(self) -> str:
         """Who does what, as the table has it."""
-        who = {"outsider": "an outsider", "floor": "a floor person"}.get(self.who, f"a {self.who}")
-        return f"{who} {self.title}"
+        cheater = {"outsider": "an outsider", "floor": "a floor person"}.get(
+            self.cheater, f"a {self.cheater}"
+        )
+        return f"{cheater} {self.title}"
 
 
 CHEATS: Final[dict[str, Cheat]] = {}
 
 
-def cheat(who: Who, title: str) -> Callable[[Callable[[Stage], Outcome]], Callable[[Stage], Outcome]]:
+def cheat(cheater: Cheater, title: str) -> Callable[[Callable[[Stage], Outcome]], Callable[[Stage], Outcome]]:
     """Register a function as a cheat under its own name."""
 
     def register(play: Callable[[Stage], Outcome]) -> Callable[[Stage], Outcome]:
         name = play.__name__.replace("_", "-")
         assert name not in CHEATS, name
-        CHEATS[name] = Cheat(name, who, title, play)
+        CHEATS[name] = Cheat(name, cheater, title, play)
         return play
 
     return register
