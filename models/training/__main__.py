@@ -103,6 +103,7 @@ _MODEL = click.option(
 )
 _RUN = folder("run", RUN, "Folder of the checkpoint; training goes on from the one there.")
 _OUT = folder("out", PACKAGE, "Folder for the model; by default that of the product is replaced.")
+_SEED = number("seed", 0)
 _LEARN = (photographs(), number("crops", 1_000_000, "Crops to show in all."), number("seed", 1), _RUN)
 _DECK = click.option("--deck", "decks", multiple=True, metavar="NAME", help="Only this deck (again: more).")
 _CALIBRATING = click.option(
@@ -110,6 +111,8 @@ _CALIBRATING = click.option(
 )
 _CUTS = number("cuts", 140_000, "Cuts of signs to make.")
 _CARDS, _REPORT = number("cards", 300_000, "Cards to show."), folder("out", DOCS, "Folder for the report.")
+_WRITE, _REAL = "Measure and write everything.", "Read tables of real cards cut out of photographs."
+_SOFTEN = "Read softened tables; end with 1 where a card was surely wrong."
 for each in (
     ("all", "__main__:everything", "Everything below, one after the other.", *_LEARN, _OUT, tables(2)),
     ("art", "art:fetch", "Fetch free card art to train on (npm, rsvg-convert)."),
@@ -120,35 +123,9 @@ for each in (
     ("signs", "signs:train", "Train the suit witness.", photographs(), _CUTS, number("seed", 3), _OUT),
     ("calibrate", "calibrate:calibrate", "Set the limits.", _MODEL, tables(10), number("seed", 77)),
     ("errors", "measure:write_errors", "Count how the reader errs.", _MODEL, tables(4), number("seed", 5)),
-    (
-        "report",
-        "report:write_report",
-        "Measure and write everything.",
-        _MODEL,
-        photographs(),
-        tables(2),
-        number("seed", 0),
-        _REPORT,
-    ),
-    (
-        "softened",
-        "report:read_softened",
-        "Read softened tables; end with 1 where a card was surely wrong.",
-        _MODEL,
-        tables(1),
-        number("seed", 0),
-        _CALIBRATING,
-    ),
-    (
-        "real",
-        "report:real",
-        "Read tables of real cards cut out of photographs.",
-        _MODEL,
-        photographs(required=True),
-        tables(6),
-        number("seed", 0),
-        _DECK,
-    ),
+    ("report", "report:write_report", _WRITE, _MODEL, photographs(), tables(2), _SEED, _REPORT),
+    ("softened", "report:read_softened", _SOFTEN, _MODEL, tables(1), _SEED, _CALIBRATING),
+    ("real", "report:real", _REAL, _MODEL, photographs(required=True), tables(6), _SEED, _DECK),
 ):
     step(*each)
 

@@ -2,11 +2,8 @@
 
 Tables of decks that were never trained on, `VALIDATION`, are rendered and read under every condition of the grid,
 whole and with a third of the cards missing, each with limits of its own; the decks that judge the result are others.
-Two logistic curves give the confidence: through the margins (named rightly or not) and through the evidence (was
-there a card at all). A card is sure from the least margin and the least evidence on at which the mistakes seen and
-those to be expected keep to a budget: for the margin half of that of silent errors, the tightest of `BUDGETS` at which
-most cards are still sure; for the evidence `EVIDENCE_BUDGET`. For loose photographs, which settle nothing and are read
-by their indices alone, both are `LOOSE_BUDGET`. No margin falls below `MIN_MARGIN`.
+Two logistic curves give the confidence, by margin and by evidence. A card is sure from the least margin and the least
+evidence on at which the mistakes seen and those to be expected keep to a budget (for the margin, half of it).
 """
 
 import json

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from models.training.art import CACHE
 from models.training.glyphs import Hand, Mask, rank_fonts, suit_sets, ten_mask, text_mask
-from models.training.photographs import files_to_train, has
+from models.training.photographs import has
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
 from vision.reading.cards import CARDS, SUITS
 from vision.synthetic.deck import Style, card_picture
+from vision.synthetic.evaluation import photographs_with_labels
 
 PX_PER_MM = 5.0
 WIDTH, HEIGHT = 315, 440
@@ -120,8 +121,8 @@ def decks_of_photographs(data: Path) -> list[PictureDeck]:
         if not has(data, name):
             continue
         pictures: dict[str, list[Image]] = {}
-        for file, code in files_to_train(data / name):
-            pictures.setdefault(code, []).append(_resize(load_picture(data / name / file), cut))
+        for file, (code,) in photographs_with_labels(data / name, "train"):
+            pictures.setdefault(code, []).append(_resize(load_picture(file), cut))
         decks.append(PictureDeck(pictures, box))
     return decks
 

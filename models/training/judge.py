@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -160,14 +161,8 @@ def on_all_cores(work: Callable[[T], R], tasks: Mapping[K, T], title: str) -> di
 def _fingerprint() -> str:
     """Name the command and what it runs: the code, the networks and their limits."""
     digest = hashlib.sha256(repr(sys.argv[1:]).encode())
-    code = (
-        *PACKAGE.glob("*.onnx"),
-        *PACKAGE.glob("*.json"),
-        *PACKAGE.glob("training/*.py"),
-        *_VISION.rglob("*.py"),
-        *_VISION.rglob("*.toml"),
-    )
-    for file in sorted(code):
+    models = (PACKAGE.glob(files) for files in ("*.onnx", "*.json", "training/*.py"))
+    for file in sorted(chain(*models, _VISION.rglob("*.py"), _VISION.rglob("*.toml"))):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from vision.base.arrays import Image
 from vision.base.pictures import load_picture
+from vision.synthetic.evaluation import photographs_with_labels
 
 TRAINED_ON = ("bidly_cards", "rrrrhys_cards", "edje_tf_cards")
 """The sets whose `train` pictures are trained on. A deck is either trained on or judged by."""
@@ -34,14 +35,6 @@ def has(data: Path | None, name: str) -> bool:
     return data is not None and (data / name / "manifest.csv").exists()
 
 
-def files_to_train(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of a set that are marked `train`, each with its labels."""
-    with (folder / "manifest.csv").open() as rows:
-        for row in csv.DictReader(rows):
-            if row["split"] == "train":
-                yield row["file"], row.get("labels", "")
-
-
 def boxes(folder: Path) -> dict[str, list[LabelledBox]]:
     """Return the boxes of a set by file; none where it has no boxes."""
     found: dict[str, list[LabelledBox]] = defaultdict(list)
@@ -57,5 +50,5 @@ def boxes(folder: Path) -> dict[str, list[LabelledBox]]:
 def pictures_with_boxes(folder: Path) -> Iterator[tuple[Image, list[LabelledBox]]]:
     """Yield the `train` photographs of a set that have boxes, by name."""
     known = boxes(folder)
-    for name in sorted(known.keys() & {file for file, _ in files_to_train(folder)} if known else ()):
-        yield load_picture(folder / name), known[name]
+    for file in sorted(file for file, _ in photographs_with_labels(folder, "train") if file.name in known):
+        yield load_picture(file), known[file.name]

@@ -95,10 +95,8 @@ def crops(
             continue
         times = math.exp(rng.uniform(math.log(1.2), math.log(2.8))) / scale
         if len(clear) and rng.random() < 0.85:
-            x, y = (
-                clear[rng.randrange(len(clear)), :2]
-                + np.array([rng.uniform(-50, 50), rng.uniform(-50, 50)]) / times
-            )
+            near = clear[rng.randrange(len(clear)), :2]
+            x, y = near + np.array([rng.uniform(-50, 50), rng.uniform(-50, 50)]) / times
         else:
             x, y = rng.uniform(0, picture.shape[1]), rng.uniform(0, picture.shape[0])
         samples.append(_cut(picture, corners, rng, (float(x), float(y)), times))

@@ -14,13 +14,14 @@ import cv2
 import numpy as np
 
 from models.training.art import CACHE
-from models.training.photographs import Box, LabelledBox, boxes, files_to_train, has
+from models.training.photographs import Box, LabelledBox, boxes, has
 from models.training.samples import TrainingError
 from vision.base.arrays import Image, Points
 from vision.base.pictures import load_picture
 from vision.cli.options import PHOTOGRAPHS_HINT
 from vision.felt.quality import colour
 from vision.synthetic.deck import HEIGHT_MM, WIDTH_MM
+from vision.synthetic.evaluation import photographs_with_labels
 
 FOLDER = CACHE / "real"
 
@@ -87,14 +88,15 @@ def oddness(card: Image) -> float:
 def _cards(folder: Path, files: str) -> Iterator[tuple[str, Image]]:
     """Yield the cards of a set's `train` photographs, upright."""
     boxed = boxes(folder)
-    for file, code in files_to_train(folder):
-        if not file.startswith(files):
+    for file, labels in photographs_with_labels(folder, "train"):
+        if not file.name.startswith(files):
             continue
-        picture = load_picture(folder / file)
+        picture = load_picture(file)
         if not boxed:
-            yield code, picture
+            yield labels[0], picture
         elif colour(picture).ok:
-            for label, corners, wide in _in_boxes(picture, boxed[file], webcam=file.startswith("WIN")):
+            webcam = file.name.startswith("WIN")
+            for label, corners, wide in _in_boxes(picture, boxed[file.name], webcam=webcam):
                 if len(label) == 2:  # no joker, no back
                     yield label, _straight(wide, corners)
 

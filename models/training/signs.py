@@ -131,10 +131,8 @@ class CutMaker(Maker):
 
     def _cover(self, patch: Image, far: float) -> None:
         turn = _turned(self.rng.uniform(0, 2 * math.pi))
-        outline = (
-            np.array(patch.shape[:2]) / 2
-            + (np.array([[0, -300], [0, 300], [300, 300], [300, -300]]) + (far, 0)) @ turn.T
-        )
+        half = np.array([[0, -300], [0, 300], [300, 300], [300, -300]]) + (far, 0)
+        outline = np.array(patch.shape[:2]) / 2 + half @ turn.T
         light = self.rng.randint(190, 255) if self.rng.random() < 0.7 else self.rng.randint(0, 190)
         cv2.fillConvexPoly(patch, np.round(outline).astype(np.int32), (light, light, light))
 
@@ -148,10 +146,8 @@ def _photographed(data: Path) -> Iterator[PictureDeck]:
     for name, (photographs, _) in DECKS.items():
         if photographs in TRAINED_ON and has(data, photographs):
             files = sorted(cut_deck(name, data).glob("*.png"))
-            faces = {
-                file.stem: [np.asarray(cv2.resize(load_picture(file), (315, 440)), np.uint8)]
-                for file in files
-            }
+            pictures = {file.stem: cv2.resize(load_picture(file), (WIDTH, HEIGHT)) for file in files}
+            faces = {code: [np.asarray(picture, np.uint8)] for code, picture in pictures.items()}
             yield PictureDeck(faces, find_index(faces)[0])
 
 

@@ -100,12 +100,7 @@ def _oddity(data: bytes) -> str:
                 )
             if picture.has_transparency_data:
                 whole = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
-                if (
-                    whole is None
-                    or whole.ndim < 3
-                    or whole.shape[2] < 4
-                    or whole[..., 3].min() < whole[..., 3].max()
-                ):
+                if whole is None or whole.shape[2:] != (4,) or np.ptp(whole[..., 3]):
                     return N_("%(file)s has transparent parts: save it without transparency.")
     return ""
 

@@ -224,45 +224,23 @@ def movement(now: Matrix, before: Matrix, layout: TableLayout) -> Movement:
 
 
 MARKERS_HIDDEN: Final = N_("Markers are hidden: clear the felt's edges and keep sleeves away.")
+FLAT, LEVEL = N_("The felt lies flat."), N_("The camera looks straight down.")
+NOT_FLAT: Final = N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens.")
+LEANS: Final = N_("The camera leans: level it above the middle of the felt.")
+WELL_INSIDE: Final = N_("The felt lies well inside the picture.")
+NEAR_THE_EDGE: Final = N_("A marker lies too near the picture's edge: move the camera or hang it higher.")
 
 
 def set_up_verdicts(view: FeltView, layout: TableLayout) -> list[PictureVerdict]:
     """Judge how the camera is mounted: markers, flatness of the felt, tilt, margin."""
-    found, wanted = len(view.markers), len(layout.markers.at)
-    hangs = pose(view, layout)
-    margin = margin_px(view, layout)
+    of, found, wanted = PictureVerdict.of, len(view.markers), len(layout.markers.at)
+    error, tilt, margin = view.error_px, pose(view, layout).tilt_deg, margin_px(view, layout)
     most_tilt = MAX_SHEETS_TILT_DEG if layout.markers.are_sheets else MAX_TILT_DEG
     return [
-        PictureVerdict.of(
-            "markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN
-        ),
-        PictureVerdict.of(
-            "fit",
-            view.error_px <= MAX_ERROR_PX,
-            view.error_px,
-            MAX_ERROR_PX,
-            "px",
-            N_("The felt lies flat."),
-            N_("The markers do not lie as on a flat felt: smooth the felt, or calibrate the lens."),
-        ),
-        PictureVerdict.of(
-            "tilt",
-            hangs.tilt_deg <= most_tilt,
-            hangs.tilt_deg,
-            most_tilt,
-            "°",
-            N_("The camera looks straight down."),
-            N_("The camera leans: level it above the middle of the felt."),
-        ),
-        PictureVerdict.of(
-            "margin",
-            margin >= MIN_MARGIN_PX,
-            margin,
-            MIN_MARGIN_PX,
-            "px",
-            N_("The felt lies well inside the picture."),
-            N_("A marker lies too near the picture's edge: move the camera or hang it higher."),
-        ),
+        of("markers", found == wanted, found, wanted, "markers", N_("All markers are seen."), MARKERS_HIDDEN),
+        of("fit", error <= MAX_ERROR_PX, error, MAX_ERROR_PX, "px", FLAT, NOT_FLAT),
+        of("tilt", tilt <= most_tilt, tilt, most_tilt, "°", LEVEL, LEANS),
+        of("margin", margin >= MIN_MARGIN_PX, margin, MIN_MARGIN_PX, "px", WELL_INSIDE, NEAR_THE_EDGE),
     ]
 
 

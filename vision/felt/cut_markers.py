@@ -81,8 +81,6 @@ def _shows(grey: Image, corners: Points, drawn: Image) -> bool:
     inside = ((at >= 0) & (at < grey.shape[::-1])).all(axis=1)
     if inside.mean() < _MIN_CELLS:
         return False
-    levels, white = (
-        grey[at[inside, 1], at[inside, 0]].astype(float),
-        (drawn[cells[:, 1], cells[:, 0]] > 0)[inside],
-    )
+    levels = grey[at[inside, 1], at[inside, 0]].astype(float)
+    white = (drawn[cells[:, 1], cells[:, 0]] > 0)[inside]
     return bool(white.any() and levels[white].min() - levels[~white].max() > MIN_RISE)

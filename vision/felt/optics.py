@@ -57,9 +57,6 @@ TURN: Final = math.radians(1.0)
 LEAN: Final = math.radians(2.0)
 """How far the camera may look off the vertical."""
 
-MARGIN_PX: Final = 10.0
-"""What must be left of the picture beyond the felt: a marker at the very edge is missed."""
-
 
 def _reach_mm(layout: TableLayout) -> float:
     """Return how far the outermost zone reaches from the felt's middle, along its longer side."""
@@ -133,7 +130,7 @@ class CameraModel:
         From the lowest the whole felt is in the picture; up to the highest every zone has `FINE_PX_PER_MM`. Where the
         lowest is the higher one, this camera is no choice for this felt.
         """
-        spare = CLOTH_MM + MOUNTING_MM + MARGIN_PX / FINE_PX_PER_MM
+        spare = CLOTH_MM + MOUNTING_MM + MIN_MARGIN_PX / FINE_PX_PER_MM
         halves = sorted((layout.width_mm / 2, layout.height_mm / 2), reverse=True)
         fields = sorted(self.field_deg, reverse=True)
         long = 1 + self.focal_tolerance

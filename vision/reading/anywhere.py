@@ -160,13 +160,8 @@ def _plane(picture: Image, indices: Indices, cards: list[Cluster]) -> FeltView |
     height, width = picture.shape[:2]
     middle, long_side = np.array([width - 1, height - 1]) / 2, float(max(picture.shape[:2]))
     step = 0.3 * indices.sizes[:, None] * indices.directions
-    ends = (
-        indices.places[first],
-        indices.places[second],
-        (indices.places + step)[first],
-        (indices.places + step)[second],
-    )
-    ends = tuple((end - middle) / long_side for end in ends)
+    along = indices.places, indices.places + step
+    ends = tuple((at[rows] - middle) / long_side for at in along for rows in (first, second))
     grid = np.array([(t, a, f) for t in _TILTS for a in _TURNS for f in _FOCALS])
     steps = np.array([math.radians(2), math.radians(8), 0.1])
     best = grid[np.argmin(_unevenness(grid, ends))]
@@ -176,9 +171,8 @@ def _plane(picture: Image, indices: Indices, cards: list[Cluster]) -> FeltView |
         near[:, 2] = near[:, 2].clip(0.5, 2.5)
         best = near[np.argmin(_unevenness(near, ends))]
         steps = steps / 1.7
-    to_plane = _warps(best[None])[0] @ np.array(
-        [[1 / long_side, 0, -middle[0] / long_side], [0, 1 / long_side, -middle[1] / long_side], [0, 0, 1]]
-    )
+    centred = np.array([[1, 0, -middle[0]], [0, 1, -middle[1]], [0, 0, long_side]])
+    to_plane = _warps(best[None])[0] @ (centred / long_side)
     scale = _mm(to_plane, indices, first, second)
     back = np.linalg.inv(np.diag([scale, scale, 1.0]) @ to_plane)
     mean = project(np.asarray(np.linalg.inv(back)), indices.places[first]).mean(axis=0)

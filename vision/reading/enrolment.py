@@ -98,12 +98,6 @@ def enrol(frames: Sequence[Image], layout: TableLayout, reader: CardReader, name
         EnrolmentError: too few pictures, cards missing, a wrong deck, or a result that does not read the spread.
         MarkersError: a picture does not show the felt.
     """
-    if len(frames) < MIN_FRAMES:
-        raise EnrolmentError(
-            "Take at least %(least)s pictures of the spread; there is %(count)s.",
-            least=MIN_FRAMES,
-            count=len(frames),
-        )
     lessons = [lesson(frame, layout, reader) for frame in frames]
     for number, one in enumerate(lessons, 1):
         one.refuse_a_wrong_deck(number)
@@ -202,11 +196,7 @@ class Lesson:
         """The cards surely read in another's place: (seen, wanted)."""
         belief = np.exp(self.indices.logp)
         other = belief.argmax(axis=1)
-        strange = (
-            (belief.max(axis=1) > 0.98)
-            & (other != self.cards)
-            & (belief[range(len(other)), self.cards] < 1e-3)
-        )
+        strange = (belief.max(axis=1) > 0.98) & (belief[range(len(other)), self.cards] < 1e-3)
         pairs = zip(other[strange], self.cards[strange], strict=True)
         return tuple(sorted({(CARDS[o], CARDS[c]) for o, c in pairs}))
 
@@ -238,7 +228,7 @@ def lesson(frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | N
         MarkersError: the picture does not show the felt.
     """
     plain = CardReader(reader.path) if reader.deck else reader
-    view, indices = observe(frame, layout, plain, lens=lens)
+    view, indices = observe(frame, layout, plain, lens)
     hands = spread(layout)
     middles, codes = [], []
     for zone in layout.zones:
@@ -275,10 +265,8 @@ def _slots(points: Points, places: Points) -> tuple[NDArray[np.intp], NDArray[np
 def _fit(taught: Sequence[Lesson], name: str) -> DeckProfile:
     """Refit the last layer: the least correction that names the spread's indices rightly."""
     seen = Indices.joined([*(part.indices for part in taught), *(part.elsewhere for part in taught)])
-    features, cards = (
-        np.column_stack([seen.features, np.ones(len(seen))]),
-        np.concatenate([p.cards for p in taught]),
-    )
+    features = np.column_stack([seen.features, np.ones(len(seen))])
+    cards = np.concatenate([part.cards for part in taught])
     # logp combines rank and suit as independent, so each is recovered by summing out the other
     by_suit = seen.logp.reshape(-1, len(SUITS), len(RANKS))
     before = np.hstack([np.logaddexp.reduce(by_suit, axis=1), np.logaddexp.reduce(by_suit, axis=2)])

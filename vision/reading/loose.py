@@ -18,6 +18,7 @@ from vision.felt.quality import PictureVerdict, colour
 from vision.reading.cards import RANKS
 from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
+from vision.reading.signs import cut_signs
 from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, denied_or, read_card
 
@@ -135,7 +136,8 @@ def _with_signs(picture: Image, cards: list[LooseCard], reader: CardReader) -> l
     scale = min(1.0, _WIDTH_PX / float(np.median(widths)))
     small = np.asarray(cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
     corners, ranks = [scale * card.corners for card in clear], [card.named.card[0] for card in clear]
-    suits = reader.signs.suits(small, np.asarray, corners, [_INDEX_MM] * len(clear), ranks)
+    signs = cut_signs(small, np.asarray, corners, [_INDEX_MM] * len(clear), ranks)
+    suits = reader.signs.suits(*signs, range(len(clear)))
     shown = dict(zip(map(id, clear), np.log(suits).repeat(len(RANKS), axis=1), strict=True))
     return [
         replace(card, named=replace(card.named, cluster=replace(card.named.cluster, whole=shown[id(card)])))

@@ -147,10 +147,8 @@ class DeckProfile:
     def sha256(self) -> str:
         """The profile's hash, for the record."""
         digest = hashlib.sha256(self.name.encode())
-        digest.update(self.weight.astype("<f8").tobytes())
-        digest.update(self.bias.astype("<f8").tobytes())
-        if self.pips is not None:
-            digest.update(self.pips.astype("<f8").tobytes())
+        for array in (self.weight, self.bias, self.pips):
+            digest.update(b"" if array is None else array.astype("<f8").tobytes())
         return digest.hexdigest()
 
 
@@ -204,15 +202,8 @@ class CardReader:
             manifest = json.loads(path.read_text())
             if "calibration" not in manifest and manifest["file"] == self.path.name:
                 return Calibrations()
-            stored = manifest["calibration"]
-            return Calibrations(
-                **{
-                    part.name: Calibration(
-                        Curve(**stored[part.name]["margin"]), Curve(**stored[part.name]["evidence"])
-                    )
-                    for part in fields(Calibrations)
-                }
-            )
+            parts = [manifest["calibration"][part.name] for part in fields(Calibrations)]
+            return Calibrations(*(Calibration(Curve(**p["margin"]), Curve(**p["evidence"])) for p in parts))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise cannot_load(path, error) from error
 

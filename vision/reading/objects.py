@@ -354,7 +354,9 @@ def _name_region(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tupl
     if _area(region & layers.rim) * PX_PER_MM > _ARM_MM and _share(layers.paper, region) < _SOME:
         yield "hand", box
         return
-    cards = max((_cards(part, card) for part in (region, _open(region & ~layers.print, _NEXT))), key=_wholes)
+    ways = (region, _open(region & ~layers.print, _NEXT))
+    found = ([one for part in _parts(way, card) for one in _row(part, card)] for way in ways)
+    cards = max(found, key=lambda cards: sum(whole for _, whole in cards))
     if not all(whole for _, whole in cards) and _share(layers.skin, region) > _MOSTLY:
         yield "hand", box
         return
@@ -370,15 +372,6 @@ def _name_region(region: Mask, layers: _Layers, card: CardSize) -> Iterator[tupl
             yield "back", one
         else:
             yield ("joker" if layers.zones[y, x] else "foreign"), one
-
-
-def _cards(region: Mask, card: CardSize) -> list[tuple[Points, bool]]:
-    """Return the rectangles of a region's cards, 4 × 2 pixels, and whether each is a card's."""
-    return [one for part in _parts(region, card) for one in _row(part, card)]
-
-
-def _wholes(cards: Sequence[tuple[Points, bool]]) -> int:
-    return sum(whole for _, whole in cards)
 
 
 def _parts(region: Mask, card: CardSize) -> Iterator[Mask]:

@@ -41,11 +41,8 @@ def count_of(code: str) -> int:
 
 
 _COUNTS, _SUITS = slice(0, len(COUNTS)), slice(len(COUNTS), None)
-_AS_IT_IS = np.array(
-    [
-        np.eye(len(COUNTS))[count_of(code)].tolist() + np.eye(len(SUITS))[SUITS.index(code[1])].tolist()
-        for code in CARDS
-    ]
+_AS_IT_IS = np.hstack(
+    [np.eye(len(COUNTS))[[*map(count_of, CARDS)]], np.eye(len(SUITS))[[SUITS.index(c[1]) for c in CARDS]]]
 )
 NOTHING = np.repeat([1 / len(COUNTS), 1 / len(SUITS)], [len(COUNTS), len(SUITS)])
 """The reading of a card of which nothing is seen."""

@@ -126,24 +126,16 @@ class SignReader:
         self._session = load_network(model, threads, "cuts")
 
     def suits(
-        self,
-        picture: Image,
-        to_picture: Callable[[Points], Points],
-        corners: Sequence[Points],
-        hidden_mm: Sequence[Points],
-        ranks: Sequence[str],
-        wanted: Sequence[int] | None = None,
+        self, cuts: NDArray[np.uint8], owner: NDArray[np.intp], wanted: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return how the large signs of the wanted cards part the two suits of each colour: n × 4 probabilities.
 
         A card's signs look alike, so they count as one. Of which colour a card is, none says: a court's picture is of
-        all colours. Arguments as for `cut_signs`.
+        all colours. `cuts` and `owner` are those of `cut_signs`; the numbers of the `wanted` cards rise.
         """
-        cuts, owner = cut_signs(picture, to_picture, corners, hidden_mm, ranks, wanted)
-        said = np.zeros((len(ranks), len(SUITS)))
+        rows, said = np.searchsorted(wanted, owner), np.zeros((len(wanted), len(SUITS)))
         if len(owner):
             by_sign = np.exp(self._session.run(None, {"cuts": cuts})[0].astype(np.float64))[:, : len(SUITS)]
             neither = (1 - by_sign - by_sign[:, _TWINS]).clip(0) / 2  # the other colour, or no sign
-            np.add.at(said, owner, np.log(by_sign + neither) / np.bincount(owner)[owner, None])
-        said = said if wanted is None else said[wanted]
+            np.add.at(said, rows, np.log(by_sign + neither) / np.bincount(rows)[rows, None])
         return np.asarray(1 / (1 + np.exp(said[:, _TWINS] - said)) / 2)

@@ -33,6 +33,7 @@ from vision.reading.objects import KnownCard, Other, find_others, look_down
 from vision.reading.paper import judge_paper
 from vision.reading.pips import COUNTS, DIFFERS, NOTHING, cut_out, neighbours, scores
 from vision.reading.signs import PX_PER_MM as SIGN_PX_PER_MM
+from vision.reading.signs import cut_signs
 from vision.reading.suits import judge_suits, part_suits
 
 _PlacedCard = tuple["ReadCard", CardPlace, Zone | None]
@@ -226,7 +227,7 @@ def read(
     clock.lap("zones")
     near = small if small[1].px_per_mm >= _NEARLY * px_per_mm else (frame, view)
     for zone in changed:
-        memory.parts[zone] = [_read_in(*near, zone, reader, px_per_mm, clock)]
+        memory.parts[zone] = [observe_area(*near, zone, reader, px_per_mm, clock)]
     still = memory.looks_in([_around(zone, _LOOKED_AT_MM) for zone in layout.zones if zone not in changed])
     before = last.seen if last else None
     seen = judge(frame, view, layout, reference, grey=grey, small=small, level=level, before=before)
@@ -234,7 +235,7 @@ def read(
 
     def judged() -> tuple[list[_PlacedCard], dict[str, PictureVerdict]]:
         parts = [part for zone in layout.zones for part in memory.parts[zone]]
-        whole = _whole(frame, view, small)
+        whole = whole_pictures(frame, view, small)
         memory.looks = dict(still)
         return judge_cards(parts, layout, reader, whole, seen, dealt=dealt, looks=memory.looks)
 
@@ -246,7 +247,7 @@ def read(
         clock.lap("decode")
         closer = closer_scale([memory.parts[zone][0] for zone in layout.zones])
         for zone in again:
-            memory.parts[zone].append(_read_in(frame, view, zone, reader, closer, clock))
+            memory.parts[zone].append(observe_area(frame, view, zone, reader, closer, clock))
         found, verdicts = judged()
         memory.unclear = _unclear(found)
     cards: dict[tuple[str, str], list[tuple[float, ReadCard]]] = {(z.place, z.row): [] for z in layout.zones}
@@ -269,7 +270,7 @@ def read(
 
         def inverse() -> list[Cluster]:
             turned = [
-                _read_in(inverted(frame), view, zone, reader, px_per_mm, clock) for zone in layout.zones
+                observe_area(inverted(frame), view, zone, reader, px_per_mm, clock) for zone in layout.zones
             ]
             return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(turned))), layout)]
 
@@ -393,11 +394,7 @@ def read_zone(picture: Image, zone: Zone, layout: TableLayout, reader: CardReade
 
 
 def observe(
-    frame: Image,
-    layout: TableLayout,
-    reader: CardReader,
-    *,
-    lens: Lens | None = None,
+    frame: Image, layout: TableLayout, reader: CardReader, lens: Lens | None = None
 ) -> tuple[FeltView, Indices]:
     """Find the felt and all card indices on it, the latter in felt millimetres.
 
@@ -405,8 +402,7 @@ def observe(
         MarkersError: the felt's markers do not say where the felt is.
     """
     view = find_felt(frame, layout, lens)
-    clock = _Clock()
-    parts = [_read_in(frame, view, zone, reader, LEARN_PX_PER_MM, clock) for zone in layout.zones]
+    parts = [observe_area(frame, view, zone, reader, LEARN_PX_PER_MM) for zone in layout.zones]
     return view, _fitting(fuse(Indices.joined(parts)))
 
 
@@ -421,20 +417,11 @@ def observe_whole(
     return np.array([place.middle for place in places]).reshape(-1, 2)[enough], seen[enough]
 
 
-def whole_pictures(frame: Image, view: FeltView) -> _Whole:
-    """Return a frame as whole cards are looked at in it."""
-    return _whole(frame, view, view.smaller(frame, SMALL_PX_PER_MM))
-
-
-def observe_area(frame: Image, view: FeltView, area: Zone, reader: CardReader, px_per_mm: float) -> Indices:
-    """Return the indices in an area of the surface, at a scale, in its millimetres."""
-    return _read_in(frame, view, area, reader, px_per_mm, _Clock())
-
-
-def _whole(frame: Image, view: FeltView, small: tuple[Image, FeltView]) -> _Whole:
-    """Return a frame as whole cards are looked at in it; `small` is the frame at about 1 px/mm."""
-    near, through = view.smaller(frame, SIGN_PX_PER_MM)
-    return (small[0], small[1].to_image), (near, through.to_image)
+def whole_pictures(frame: Image, view: FeltView, small: tuple[Image, FeltView] | None = None) -> _Whole:
+    """Return a frame as whole cards are looked at in it; `small` is it at `SMALL_PX_PER_MM`, if the caller has it."""
+    pictures = small or view.smaller(frame, SMALL_PX_PER_MM), view.smaller(frame, SIGN_PX_PER_MM)
+    (far, through_far), (near, through_near) = pictures
+    return (far, through_far.to_image), (near, through_near.to_image)
 
 
 def _whole_cards(
@@ -465,7 +452,7 @@ def _whole_cards(
         suits = readings[:, len(COUNTS) :]
         # a court's picture differs from deck to deck
         suits[np.array([ranks[k] in "JQK" for k in new])] = 1 / len(SUITS)
-        suits *= reader.signs.suits(*near, corners, hidden, ranks, new)
+        suits *= reader.signs.suits(*cut_signs(*near, corners, hidden, ranks, new), new)
         suits /= suits.sum(axis=1, keepdims=True)
         looks |= {keys[k]: Look(corners[k], readings[n], bool(enough[n])) for n, k in enumerate(new)}
     seen = [looks[key] for key in keys]
@@ -478,11 +465,16 @@ def _around(zone: Zone, by_mm: float = _AROUND_MM) -> Zone:
     return replace(zone, width_mm=zone.width_mm + 2 * by_mm, height_mm=zone.height_mm + 2 * by_mm)
 
 
-def _read_in(
-    frame: Image, view: FeltView, zone: Zone, reader: CardReader, px_per_mm: float, clock: _Clock
+def observe_area(
+    frame: Image,
+    view: FeltView,
+    zone: Zone,
+    reader: CardReader,
+    px_per_mm: float,
+    clock: _Clock | None = None,
 ) -> Indices:
-    """Return the network's results in a zone at a scale, in felt millimetres."""
-    area = _around(zone)
+    """Return the indices in and around a zone, seen at a scale, in felt millimetres."""
+    area, clock = _around(zone), clock or _Clock()
     crop = view.rectify(frame, area, px_per_mm)
     clock.lap("zones")
     seen = _on_felt(reader.indices(crop), area, px_per_mm)

@@ -63,28 +63,16 @@ _JUMBO = _Index(x=8.9, top=4.0, rank=16.0, suit=9.0, gap=1.8, widest=13.4)
 
 _BLANK = Shape(Path.rounded(0.1, 0.1, WIDTH_MM - 0.1, HEIGHT_MM - 0.1, CORNER_MM), PAPER, "#c9c5ba", 0.2)
 
-_LEFT, _MID, _RIGHT = -1.0, 0.0, 1.0
-# The pips of the upper half, as (column, row), drawn in the lower half too; rows run from -1 (top) to 0 (middle).
-_PIPS: dict[str, list[tuple[float, float]]] = {
-    "2": [(_MID, -1)],
-    "3": [(_MID, -1)],
-    "4": [(_LEFT, -1), (_RIGHT, -1)],
-    "5": [(_LEFT, -1), (_RIGHT, -1)],
-    "6": [(_LEFT, -1), (_RIGHT, -1)],
-    "7": [(_LEFT, -1), (_RIGHT, -1)],
-    "8": [(_LEFT, -1), (_RIGHT, -1), (_MID, -0.5)],
-    "9": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3)],
-    "T": [(_LEFT, -1), (_RIGHT, -1), (_LEFT, -1 / 3), (_RIGHT, -1 / 3), (_MID, -2 / 3)],
-}
+_Places = tuple[tuple[float, float], ...]
+"""Of pips, as (column, row): columns from -1 (left) to 1, rows from -1 (top) to 0 (middle)."""
+_PAIR: _Places = (-1, -1), (1, -1)
+_FOUR: _Places = *_PAIR, (-1, -1 / 3), (1, -1 / 3)
+# The pips of the upper half, drawn in the lower half too.
+_PIPS: dict[str, _Places] = dict.fromkeys("23", ((0, -1),)) | dict.fromkeys("4567", _PAIR)
+_PIPS |= {"8": (*_PAIR, (0, -0.5)), "9": _FOUR, "T": (*_FOUR, (0, -2 / 3))}
 # Pips that are drawn once: those of the middle row, and a seven's one in the upper half.
-_LONE: dict[str, list[tuple[float, float]]] = {
-    "3": [(_MID, 0)],
-    "5": [(_MID, 0)],
-    "6": [(_LEFT, 0), (_RIGHT, 0)],
-    "7": [(_LEFT, 0), (_RIGHT, 0), (_MID, -0.5)],
-    "8": [(_LEFT, 0), (_RIGHT, 0)],
-    "9": [(_MID, 0)],
-}
+_LONE: dict[str, _Places] = dict.fromkeys("359", ((0, 0),)) | dict.fromkeys("68", ((-1, 0), (1, 0)))
+_LONE |= {"7": ((-1, 0), (1, 0), (0, -0.5))}
 
 _NAMES = "ace two three four five six seven eight nine ten jack queen king"
 _RANK_NAMES = dict(zip("A23456789TJQK", _NAMES.split(), strict=True))
@@ -187,7 +175,7 @@ def _card(code: str, style: Style) -> Drawing:
         over += _ace(suit, colour, middle)
     else:
         pip, column, row = (10.0, 9.0, 27.5) if style.jumbo else (13.0, 12.6, 28.0)
-        for places, shapes in ((_PIPS[rank], half), (_LONE.get(rank, []), over)):
+        for places, shapes in ((_PIPS[rank], half), (_LONE.get(rank, ()), over)):
             path = Path(())
             for across, down in places:
                 path += suit_path(suit).placed(middle[0] + across * column, middle[1] + down * row, pip / 100)

@@ -141,11 +141,11 @@ def score_deck(
     return score
 
 
-def photographs_with_labels(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the photographs of a set that are marked `evaluate`, with their cards."""
+def photographs_with_labels(folder: Path, split: str = "evaluate") -> Iterator[tuple[Path, list[str]]]:
+    """Yield the photographs of a set that are marked so (`evaluate` or `train`), with their cards."""
     with (folder / "manifest.csv").open() as rows:
         for row in csv.DictReader(rows):
-            if row["split"] == "evaluate":
+            if row["split"] == split:
                 yield folder / row["file"], row["labels"].split()
 
 

@@ -15,14 +15,10 @@ THIN = 8.0
 
 def rank_paths(rank: str) -> tuple[tuple[Path, ...], float]:
     """Return a rank's paths, each to be painted separately, and the width of its box (its height is 100)."""
-    if rank == "T":
-        one = (Path.rect(9, 0, 25, 100), Path.rect(0, 92, 34, 100), Path.parse("M9,0 L25,0 9,22 0,22 0,15Z"))
-        nought = _ring(64, 50, 19.5, 46)
-        return (*one, nought), 92.0
+    width, *paths = _RANKS["6" if rank == "9" else rank]
     if rank == "9":
-        six, width = rank_paths("6")
-        return tuple(path.placed(width, 100, turned=True) for path in six), width
-    return _RANKS[rank]
+        paths = [path.placed(width, 100, turned=True) for path in paths]
+    return tuple(paths), width
 
 
 def suit_path(suit: str) -> Path:
@@ -71,82 +67,73 @@ def _ball(x: float, y: float) -> Path:
     return Path.ellipse(x, y, 9.0)
 
 
-_RANKS: dict[str, tuple[tuple[Path, ...], float]] = {
+_RANKS: dict[str, tuple[float, *tuple[Path, ...]]] = {
     "A": (
-        (
-            _slant(33, 0, 12, 95, 9),
-            _slant(37, 0, 60, 95, 18),
-            Path.rect(20, 61, 49, 69),
-            Path.rect(0, 92, 26, 100),
-            Path.rect(43, 92, 74, 100),
-        ),
         74.0,
+        _slant(33, 0, 12, 95, 9),
+        _slant(37, 0, 60, 95, 18),
+        Path.rect(20, 61, 49, 69),
+        Path.rect(0, 92, 26, 100),
+        Path.rect(43, 92, 74, 100),
     ),
     "K": (
-        (
-            Path.rect(8, 0, 25, 100),
-            Path.rect(0, 0, 33, 8),
-            Path.rect(0, 92, 33, 100),
-            _slant(59, 4, 21, 62, 11),
-            _slant(36, 38, 61, 96, 20),
-            Path.rect(45, 0, 72, 8),
-            Path.rect(43, 92, 76, 100),
-        ),
         76.0,
+        Path.rect(8, 0, 25, 100),
+        Path.rect(0, 0, 33, 8),
+        Path.rect(0, 92, 33, 100),
+        _slant(59, 4, 21, 62, 11),
+        _slant(36, 38, 61, 96, 20),
+        Path.rect(45, 0, 72, 8),
+        Path.rect(43, 92, 76, 100),
     ),
-    "Q": ((_ring(34, 48, 24, 44), _pen("M26,76 C36,72 42,84 46,93 C50,101 57,103 66,97")), 68.0),
+    "Q": (68.0, _ring(34, 48, 24, 44), _pen("M26,76 C36,72 42,84 46,93 C50,101 57,103 66,97")),
     "J": (
-        (
-            Path.rect(34, 0, 51, 70),
-            Path.rect(22, 0, 62, 8),
-            _pen("M42.5,68 C42.5,86 36,96 24,96 C16,96 9,91 7.5,82"),
-            _ball(11.5, 77),
-        ),
         62.0,
+        Path.rect(34, 0, 51, 70),
+        Path.rect(22, 0, 62, 8),
+        _pen("M42.5,68 C42.5,86 36,96 24,96 C16,96 9,91 7.5,82"),
+        _ball(11.5, 77),
     ),
-    "8": ((_ring(31, 26.5, 18.5, 22.5), _ring(31, 71.5, 22, 24.5)), 62.0),
-    "7": ((Path.rect(4, 0, 60, 13), Path.rect(4, 0, 12, 25), _pen("M55,7 C42,30 29,55 27,100")), 60.0),
-    "6": (
-        (_ring(32, 67, 21.5, 29), _pen("M51,14 C47,7 41,4 34,4 C17,4 10.5,28 10.5,67"), _ball(47, 18)),
-        62.0,
+    "T": (
+        92.0,
+        Path.rect(9, 0, 25, 100),
+        Path.rect(0, 92, 34, 100),
+        Path.parse("M9,0 L25,0 9,22 0,22 0,15Z"),
+        _ring(64, 50, 19.5, 46),
     ),
+    "8": (62.0, _ring(31, 26.5, 18.5, 22.5), _ring(31, 71.5, 22, 24.5)),
+    "7": (60.0, Path.rect(4, 0, 60, 13), Path.rect(4, 0, 12, 25), _pen("M55,7 C42,30 29,55 27,100")),
+    "6": (62.0, _ring(32, 67, 21.5, 29), _pen("M51,14 C47,7 41,4 34,4 C17,4 10.5,28 10.5,67"), _ball(47, 18)),
     "5": (
-        (
-            Path.rect(13, 0, 53, 13),
-            _slant(17, 0, 13, 51, 8),
-            _pen("M12,50 C17,43 23,39 30,39 C44,39 53,50 53,67 C53,85 43,96 29,96 C18,96 10,91 7.5,82"),
-            _ball(11.5, 77),
-        ),
         62.0,
+        Path.rect(13, 0, 53, 13),
+        _slant(17, 0, 13, 51, 8),
+        _pen("M12,50 C17,43 23,39 30,39 C44,39 53,50 53,67 C53,85 43,96 29,96 C18,96 10,91 7.5,82"),
+        _ball(11.5, 77),
     ),
     "4": (
-        (
-            Path.rect(35, 0, 52, 100),
-            Path.rect(25, 92, 62, 100),
-            _slant(41, 0, 5, 70, 10),
-            Path.rect(0, 65, 64, 74),
-        ),
         64.0,
+        Path.rect(35, 0, 52, 100),
+        Path.rect(25, 92, 62, 100),
+        _slant(41, 0, 5, 70, 10),
+        Path.rect(0, 65, 64, 74),
     ),
     "3": (
-        (
-            _pen("M8,19 C11,9 20,4 30,4 C43,4 50,13 50,25 C50,38 42,46 24,46"),
-            _pen("M24,46 C45,46 54,56 54,70 C54,87 43,96 29,96 C18,96 10,91 7.5,82"),
-            _ball(13, 22),
-            _ball(11.5, 77),
-        ),
         62.0,
+        _pen("M8,19 C11,9 20,4 30,4 C43,4 50,13 50,25 C50,38 42,46 24,46"),
+        _pen("M24,46 C45,46 54,56 54,70 C54,87 43,96 29,96 C18,96 10,91 7.5,82"),
+        _ball(13, 22),
+        _ball(11.5, 77),
     ),
     "2": (
-        (
-            _pen("M8,28 C8,12 17,4 30,4 C45,4 53,15 53,28 C53,50 24,66 8,94"),
-            _ball(13, 26),
-            Path.rect(4, 88, 58, 100),
-            Path.rect(51, 76, 58, 100),
-        ),
         60.0,
+        _pen("M8,28 C8,12 17,4 30,4 C45,4 53,15 53,28 C53,50 24,66 8,94"),
+        _ball(13, 26),
+        Path.rect(4, 88, 58, 100),
+        Path.rect(51, 76, 58, 100),
     ),
 }
+"""The width of each rank's box, and its paths; a nine is a six turned round."""
 
 _SUITS = {
     "h": Path.parse(

@@ -49,7 +49,7 @@ def cuts(picture: Image, ranks: str, *corners: Points) -> tuple[np.ndarray, np.n
 def test_the_large_signs_of_a_card_say_its_suit(rank: str, reader: CardReader) -> None:
     for suit in SUITS:
         picture = cloth((rank + suit, 20, 30))
-        (said,) = reader.signs.suits(picture, lambda mm: mm * 3.0, [at(20, 30)], [HIDDEN_MM], rank)
+        (said,) = reader.signs.suits(*cuts(picture, rank, at(20, 30)), [0])
         assert SUITS[int(said.argmax())] == suit
         assert said.max() > 0.49
 
