@@ -12,8 +12,8 @@ from dealer_ui.photo.view import PhotoView, sheet_text
 from dealer_ui.photo.visits import Visit
 from dealer_ui.text.i18n import language
 from firmware.photo.answers import parse_declared, parse_missing, parse_named, parse_row
-from firmware.photo.apart import PhotoReading
 from firmware.photo.asking import Answers
+from firmware.photo.reading_process import PhotoReading
 from firmware.photo.sheet import sheet
 from firmware.rules import load_profile, profile_names
 

@@ -42,8 +42,8 @@ from dealer_ui.web.log_in import TRIES_EACH, TRIES_OF_ALL, need_own_site
 from dealer_ui.web.pages import attachment
 from dealer_ui.web.rate_limit import Limit, canonical_address
 from firmware.messages import MessageError
-from firmware.photo.apart import MAX_BYTES, PhotoReading, PhotoRefused, read_apart
 from firmware.photo.asking import MAX_QUESTIONS
+from firmware.photo.reading_process import MAX_BYTES, PhotoReading, PhotoRefused, read_in_process
 from firmware.rules import HandError
 from firmware.table.settings import HouseSettings
 
@@ -85,7 +85,7 @@ class Desk:
 
 
 def create_app(
-    codes: Codes, *, secure: bool = True, read: Callable[[bytes], PhotoReading] = read_apart
+    codes: Codes, *, secure: bool = True, read: Callable[[bytes], PhotoReading] = read_in_process
 ) -> Flask:
     """Build the application."""
     app = bare_app()

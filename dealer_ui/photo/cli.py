@@ -39,7 +39,7 @@ def command(port: int, page: Path | None, secret: Path | None) -> None:
     from dealer_ui.web.bare_app import LOOPBACK_HOSTS
     from dealer_ui.web.serve import Server, make_server, need_listening, run_until_stopped
     from dealer_ui.web.serve_behind_nginx import make_unix_server, socket_at
-    from firmware.photo.apart import MAX_BYTES
+    from firmware.photo.reading_process import MAX_BYTES
     from firmware.systemd import sockets_from_manager
     from firmware.threads import end_with_its_threads
 

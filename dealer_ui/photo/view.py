@@ -12,8 +12,8 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import card_name, cards_in_words, money_with_sign, row_name, trend
 from dealer_ui.view.payments import foul_reasons
 from firmware.messages import Message
-from firmware.photo.apart import PhotoReading
 from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, Question, consider
+from firmware.photo.reading_process import PhotoReading
 from firmware.rules import settlement_json
 from firmware.rules.recorded import RecordedSettlement, read_settlement
 

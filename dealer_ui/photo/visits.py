@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from firmware.photo.apart import PhotoReading
 from firmware.photo.asking import Answers
+from firmware.photo.reading_process import PhotoReading
 
 IDLE_S: Final = 15 * 60.0
 """Seconds without a request after which a visit is over, and its photograph gone."""

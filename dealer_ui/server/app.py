@@ -11,7 +11,7 @@ from flask import Flask
 
 from dealer_ui.glance import kiosk, stream
 from dealer_ui.glance import routes as glance
-from dealer_ui.photo import shown as photo_code
+from dealer_ui.photo import code_page
 from dealer_ui.photo.codes import SECRET as PHOTO_SECRET
 from dealer_ui.profiles import from_file
 from dealer_ui.profiles import routes as profiles
@@ -127,7 +127,7 @@ def create_app(settings: Settings) -> Flask:
         health,
         interface,
         menu,
-        photo_code,
+        code_page,
         pin,
         pit_setup,
         inbox,

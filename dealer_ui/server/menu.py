@@ -5,7 +5,7 @@ from typing import Final
 
 from flask import Blueprint
 
-from dealer_ui.photo.shown import is_on
+from dealer_ui.photo.code_page import is_on
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.web import guard

@@ -36,7 +36,7 @@ def step_back() -> None:
 def read(data: bytes) -> str:
     """Return the answer: what was read, or why nothing is."""
     from firmware.messages import Message
-    from firmware.photo.apart import NAMED
+    from firmware.photo.reading_process import NAMED
     from vision.base.errors import VisionError
 
     try:
@@ -53,8 +53,8 @@ def _read(data: bytes) -> str:
     from PIL import Image
 
     from firmware.messages import Message
-    from firmware.photo.apart import FORMATS, MAX_PIXELS, NAMED, SHOWN_PX, PhotoReading
     from firmware.photo.cli import photo_cards
+    from firmware.photo.reading_process import FORMATS, MAX_PIXELS, NAMED, SHOWN_PX, PhotoReading
     from vision.base.errors import PictureError
     from vision.base.pictures import picture_of
     from vision.reading.anywhere import read_surface

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from dealer_ui.photo.app import create_app, desk
 from dealer_ui.photo.codes import Codes
-from firmware.photo.apart import PhotoReading
+from firmware.photo.reading_process import PhotoReading
 from tests.browser.chrome import launched
 from tests.browser.golden import FOLDER as ALL_GOLDEN
 from tests.browser.golden import keep

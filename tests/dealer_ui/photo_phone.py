@@ -19,7 +19,7 @@ from dealer_ui.photo.app import create_app, desk
 from dealer_ui.photo.codes import Codes
 from firmware.messages import Message
 from firmware.photo import read_once
-from firmware.photo.apart import PhotoReading, PhotoRefused
+from firmware.photo.reading_process import PhotoReading, PhotoRefused
 from tests.firmware.photo.laid import laid
 
 EXAMPLES: Final = Path(__file__).parents[2] / "docs" / "examples"

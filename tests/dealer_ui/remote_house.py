@@ -24,7 +24,7 @@ from dealer_ui.remote.access import RemoteSessions
 from dealer_ui.remote.app import create_app, remote_access
 from dealer_ui.web.serve_behind_nginx import make_unix_server
 from dealer_ui.web.tls import CERTIFICATE, KEY, certificate
-from firmware.photo.apart import MAX_BYTES
+from firmware.photo.reading_process import MAX_BYTES
 from tests.dealer_ui.serving import running
 from tests.tools import NGINX, need
 from tests.waiting import DEADLINE, until

@@ -21,7 +21,7 @@ from dealer_ui.photo.app import OPEN, desk
 from dealer_ui.server.app import Settings
 from dealer_ui.server.app import create_app as create_table_app
 from dealer_ui.web import guard
-from firmware.photo.apart import MAX_BYTES, MAX_PIXELS, PhotoRefused, read_apart
+from firmware.photo.reading_process import MAX_BYTES, MAX_PIXELS, PhotoRefused, read_in_process
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.photo_phone import example, laid_reading, let_in, phone, photo_app, read_here
 from tests.dealer_ui.remote_house import served
@@ -99,7 +99,7 @@ def test_a_file_that_is_too_long_is_refused_before_it_is_read() -> None:
     assert "16 MB" in answer.get_json()["error"]
     assert read == []
     with pytest.raises(PhotoRefused, match="16 MB"):
-        read_apart(bytes(MAX_BYTES + 1))
+        read_in_process(bytes(MAX_BYTES + 1))
 
 
 @pytest.mark.slow
@@ -117,7 +117,9 @@ def test_a_photograph_is_unpacked_in_a_process_below_everything_else_and_within_
     assert all(0 <= most < 1 << 40 for most in limits)
     assert limits[2] == 0, "it writes no file"
     with pytest.raises(PhotoRefused, match="not a picture"):
-        read_apart(b"no picture", longest_s=5 * DEADLINE)  # a process below everything else gets what is left
+        read_in_process(
+            b"no picture", longest_s=5 * DEADLINE
+        )  # a process below everything else gets what is left
 
 
 def test_one_photograph_is_read_at_a_time_and_the_next_is_told_so() -> None:

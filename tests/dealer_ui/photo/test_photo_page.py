@@ -14,7 +14,7 @@ from PIL import Image
 from dealer_ui.photo.app import desk
 from dealer_ui.photo.codes import GRACE_S, LASTS_S, Codes, running
 from dealer_ui.photo.visits import IDLE_S, LONGEST_S, MAX_VISITS, Visits
-from firmware.photo.apart import PhotoReading
+from firmware.photo.reading_process import PhotoReading
 from tests.dealer_ui.photo_phone import (
     GPS,
     example,

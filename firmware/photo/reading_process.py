@@ -97,7 +97,7 @@ class PhotoReading:
         )
 
 
-def read_apart(data: bytes, longest_s: float = LONGEST_S) -> PhotoReading:
+def read_in_process(data: bytes, longest_s: float = LONGEST_S) -> PhotoReading:
     """Read a photograph's file. Raises PhotoRefused."""
     if len(data) > MAX_BYTES:
         raise PhotoRefused(
