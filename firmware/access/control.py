@@ -83,12 +83,12 @@ class AccessControl:
         self,
         pins: PinStore,
         clock: Callable[[], float] = time.monotonic,
-        laid: Callable[[], frozenset[str]] = frozenset,
+        valid_tags: Callable[[], frozenset[str]] = frozenset,
     ) -> None:
-        """`laid`: the tags of the badges that lie on the table now, each valid for a limited time."""
+        """`valid_tags`: the tags of the badges that lie on the table now, each valid for a limited time."""
         self._pins = pins
         self._clock = clock
-        self._laid = laid
+        self._valid_tags = valid_tags
         self._started = clock()
         self._open_at: dict[str, float] = {}
         """The end of the wait of each place. A place without one has not been tried since the start."""
@@ -260,7 +260,7 @@ class AccessControl:
         return owners[0] if len(owners) == 1 else None
 
     def _lies(self, person: Person) -> bool:
-        return bool(person.badge) and person.badge in self._laid()
+        return bool(person.badge) and person.badge in self._valid_tags()
 
     def _unlock(self, state: State, sender: Sender) -> dict[str, Any]:
         person = state.person(sender.name)

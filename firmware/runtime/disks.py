@@ -103,8 +103,8 @@ class Badges:
         for tag in before - self._here():
             self._lifted_at[tag] = now
 
-    def lying(self, now: float) -> frozenset[str]:
-        """Return the tags of the badges that lie there and count."""
+    def valid_tags(self, now: float) -> frozenset[str]:
+        """Return the tags of the badges that lie there and are valid."""
         return frozenset(tag for tag in self._here() if now - self._laid_at[tag] <= BADGE_S)
 
     def list(self, command: ListBadge, disks: Disks, record: Record, actor: str) -> int:

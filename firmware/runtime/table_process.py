@@ -125,7 +125,7 @@ class TableProcess:
         self._maintenance = maintenance
         self._pit = pit
         self._badges = Badges()
-        self._access = AccessControl(PinStore(data), clock, lambda: self._badges.lying(clock()))
+        self._access = AccessControl(PinStore(data), clock, lambda: self._badges.valid_tags(clock()))
         self._access.tidy(self.state)
         self._puck = CalmPuck()
         self._answer_within = answer_within

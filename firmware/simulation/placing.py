@@ -73,10 +73,10 @@ class PlacedCards:
             case 2:  # a set card is turned over
                 rows[row][0] = FACE_DOWN
             case _:  # a card of no player is laid there
-                lying = {
+                laid = {
                     card for of_seat in self.felt.values() for cards in of_seat.values() for card in cards
                 }
-                rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in lying]))
+                rows[row].append(self.rng.choice([card.code for card in CARDS if card.code not in laid]))
 
     def which_is_right(self, seen: Irregularity) -> str:
         """Return which one agrees with the correct cards, where record and table differ: "record" or "table"."""

@@ -207,8 +207,8 @@ def _find(
     if found and what == "card_moved":
         fields |= {"to_seat": found.look.seat, "to_row": found.look.row}
     if what == "card_missing":
-        lying = [t.what for t in this.things if (t.seat, t.row) == (recorded.seat, recorded.row)]
-        fields |= {"detail": ", ".join(dict.fromkeys(lying))}
+        things = [t.what for t in this.things if (t.seat, t.row) == (recorded.seat, recorded.row)]
+        fields |= {"detail": ", ".join(dict.fromkeys(things))}
     look = found.look if found else _look(this, recorded.seat, recorded.row)
     _add(this, what, look, index=recorded.index, card=recorded.name, **fields)
 

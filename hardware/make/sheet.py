@@ -117,7 +117,7 @@ class Sheet:
         self.whole.append((x, y, width, height))
 
     def tiles(self, path: Path, paper: str) -> int:
-        """Write a PDF of tiles for this paper (`a4`, `a3`), upright or lying, whichever takes fewer; return how many.
+        """Write a PDF of tiles for `a4` or `a3` paper, portrait or landscape, whichever takes fewer; return how many.
 
         Tiles on which nothing is drawn are left out. A rectangle of `keep_whole` lies on one tile, outside the strips
         that neighbours share. If that is not possible, it is drawn whole on a sheet at the end, to be stuck on.

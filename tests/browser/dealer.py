@@ -29,7 +29,7 @@ PIN: Final = "258053"
 class Cards:
     """Stands where the reading process stands: it sees what `lay` has laid. `unsure`: codes it is not sure of."""
 
-    lying: dict[str, Rows] = field(default_factory=dict)
+    laid: dict[str, Rows] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
     put: Callable[[Any], None] = lambda answer: None
     _waits: ReadingJob | None = None
@@ -51,7 +51,7 @@ class Cards:
             return  # nobody sets this table up
         with self._felt:
             self._waits = None  # the reading process takes one job at a time: the one before is over
-            if job.watch is not None and not job.watch.fresh and self._seen == (self.lying, self.unsure):
+            if job.watch is not None and not job.watch.fresh and self._seen == (self.laid, self.unsure):
                 self._waits = job
             else:
                 self._answer(job)
@@ -59,7 +59,7 @@ class Cards:
     def lay(self, hands: Mapping[str, Rows], unsure: frozenset[str] = frozenset()) -> None:
         """Lay these cards, by place."""
         with self._felt:
-            self.lying.update(hands)
+            self.laid.update(hands)
             self.unsure = unsure
             waits, self._waits = self._waits, None
             if waits is not None:
@@ -68,11 +68,11 @@ class Cards:
     def collect(self) -> None:
         """Take all cards off the felt."""
         with self._felt:
-            self.lying.clear()
+            self.laid.clear()
 
     def _answer(self, job: ReadingJob) -> None:
-        self._seen = (dict(self.lying), self.unsure)
-        seen = {place: dict(rows) for place, rows in self.lying.items() if place in job.places}
+        self._seen = (dict(self.laid), self.unsure)
+        seen = {place: dict(rows) for place, rows in self.laid.items() if place in job.places}
         self.put(ReadingDone(job.number, reading_json(seen, self.unsure)))
 
     def close(self) -> None:

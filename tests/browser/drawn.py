@@ -177,12 +177,12 @@ class _Evening:
     def _shown(self, without: list[int]) -> tuple[ev.ShownRow, ...]:
         """Return what the camera sees while the cards of some seats are not turned up."""
         hand, seats = self.policy.hand, self.felt.state.seats
-        lying = [seat.seat for seat in seats if not (seat.open or seat.surrenders or seat.seat in without)]
+        closed = [seat.seat for seat in seats if not (seat.open or seat.surrenders or seat.seat in without)]
         return tuple(
             ev.ShownRow(
                 seat, row, tuple(card if self.rng.random() < 0.97 else "??" for card in hand.row(seat, row))
             )
-            for seat in lying
+            for seat in closed
             for row in ev.ROWS
         )
 

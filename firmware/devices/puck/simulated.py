@@ -115,7 +115,7 @@ class SimulatedPuck:
     def take(self, tag: str) -> None:
         """Remove one disk, or any other tag, wherever it lies."""
         with self._changing():
-            self._tags = {(at, lying) for at, lying in self._tags if lying != tag}
+            self._tags = {(at, other) for at, other in self._tags if other != tag}
 
     # ---- faults of the reader ----
 

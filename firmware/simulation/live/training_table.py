@@ -36,7 +36,7 @@ class LaidCards:
     """A substitute for the reading process: returns the cards that the players have laid, without a camera."""
 
     def __init__(self) -> None:
-        self.lying: Mapping[str, Mapping[str, list[str]]] = {}
+        self.cards: Mapping[str, Mapping[str, list[str]]] = {}
         self._put: Callable[[Any], None] = lambda answer: None
 
     def start(self, put: Callable[[Any], None]) -> None:
@@ -52,13 +52,13 @@ class LaidCards:
         if isinstance(job, CameraJob):
             self._put(JobLost(job.number, "There is no camera in training.", fault=False))
         else:
-            self._put(ReadingDone(job.number, reading_of(self.lying, job.places)))
+            self._put(ReadingDone(job.number, reading_of(self.cards, job.places)))
 
     def close(self) -> None:
         """End; see `Readings.close`."""
 
 
-def reading_of(lying: Mapping[str, Mapping[str, list[str]]], places: tuple[str, ...]) -> dict[str, Any]:
+def reading_of(cards: Mapping[str, Mapping[str, list[str]]], places: tuple[str, ...]) -> dict[str, Any]:
     """Return `TableReading.to_json` for cards by place and row, all of them sure."""
     corners = [[0.0, 0.0]] * 4
     zones = [
@@ -67,7 +67,7 @@ def reading_of(lying: Mapping[str, Mapping[str, list[str]]], places: tuple[str, 
             "row": row,
             "cards": [
                 {"card": code, "confidence": 1.0, "sure": True, "candidates": [code], "corners": corners}
-                for code in lying.get(place, {}).get(row, ())
+                for code in cards.get(place, {}).get(row, ())
             ],
             "capture": None,
         }
@@ -133,7 +133,7 @@ class TrainingTable:
         act = self._policy.next(state)
         places = {seat.seat: seat.place for seat in state.seats}
         if act.felt is not None:
-            self._readings.lying = {places[seat]: rows for seat, rows in act.felt.items()}
+            self._readings.cards = {places[seat]: rows for seat, rows in act.felt.items()}
         match act.do:
             case "wait" | "lay":
                 return

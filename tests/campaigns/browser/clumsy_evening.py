@@ -188,9 +188,9 @@ class Clumsy:
         elif state.phase in (Phase.SHOWDOWN, Phase.READING, Phase.REVIEW):
             self._up = min(self._up + self._rng.randrange(3), len(state.seats))  # one after another
             up = state.seats if state.phase is Phase.REVIEW else state.seats[: self._up]
-            lying = {s.place: self._hands[s.seat].truth for s in up if s.seat in self._hands}
-            codes = (code for rows in lying.values() for row in rows.values() for code in row.split())
-            self._cards.lay(lying, frozenset(code for code in codes if self._is_unclear(code)))
+            hands = {s.place: self._hands[s.seat].truth for s in up if s.seat in self._hands}
+            codes = (code for rows in hands.values() for row in rows.values() for code in row.split())
+            self._cards.lay(hands, frozenset(code for code in codes if self._is_unclear(code)))
 
     def _is_unclear(self, code: str) -> bool:
         return random.Random(f"{self._hand} {code}").random() < UNSURE

@@ -34,17 +34,17 @@ def test_the_checksum_of_type_a_has_the_standards_values(data: str, crc: str) ->
 @pytest.mark.parametrize("make", [Rc522Chip, Pn532Chip])
 class TestBothDrivers:
     @pytest.mark.parametrize(
-        "lying",
+        "tags",
         [(), (DEALER,), (DEALER, ACTION), (bytes.fromhex("DEADBEEF"),), (bytes(range(10, 20)), DEALER)],
     )
     def test_all_tags_in_the_field_are_found_and_the_field_goes_off(
-        self, make: type[Chip], lying: tuple[bytes, ...]
+        self, make: type[Chip], tags: tuple[bytes, ...]
     ) -> None:
-        chip = make(*map(Tag, lying))
+        chip = make(*map(Tag, tags))
         bus = Bus(chip)
         reader = reader_of(chip, bus)
         for _ in range(3):
-            assert reader.scan() == ids(*lying)
+            assert reader.scan() == ids(*tags)
             assert not chip.has_field()
         assert bus.fields_seen
 

@@ -75,15 +75,15 @@ class Felt:
 
     def __init__(self, seats: int = 3) -> None:
         self.picture = Picture(list(range(1, seats + 1)))
-        self.lying: dict[int, set[str] | None] = {seat: set() for seat in range(1, seats + 1)}
+        self.tags: dict[int, set[str] | None] = {seat: set() for seat in range(1, seats + 1)}
         self.now_ms = 0
         self.told: list[tuple[int, dict[int, set[str]], set[int]]] = []
 
     def sweep(self, times: int = 1, see: Callable[[int], set[str] | None] | None = None) -> None:
         for _ in range(times):
-            for seat in sorted(self.lying):
+            for seat in sorted(self.tags):
                 self.now_ms += 30
-                tags = self.lying[seat] if see is None else see(seat)
+                tags = self.tags[seat] if see is None else see(seat)
                 if self.picture.scanned(seat, tags, self.now_ms):
                     self.told.append((self.now_ms, self.seen(), set(self.picture.ok)))
 
@@ -96,7 +96,7 @@ def test_a_disk_that_is_laid_is_told_once_within_a_second() -> None:
     felt.sweep(10)
     assert felt.picture.ok == {1, 2, 3}
     laid_at = felt.now_ms
-    felt.lying[2] = {DEALER, ACTION}
+    felt.tags[2] = {DEALER, ACTION}
     felt.sweep(20)
     told = [entry for entry in felt.told if entry[0] > laid_at]
     assert [tags for _, tags, _ in told] == [{2: {DEALER, ACTION}}]
@@ -106,16 +106,16 @@ def test_a_disk_that_is_laid_is_told_once_within_a_second() -> None:
 def test_a_single_sighting_is_nothing() -> None:
     felt = Felt()
     felt.sweep(10)
-    felt.lying[2] = {DEALER}
+    felt.tags[2] = {DEALER}
     felt.sweep(1)
-    felt.lying[2] = set()
+    felt.tags[2] = set()
     felt.sweep(20)
     assert all(not tags for _, tags, _ in felt.told)
 
 
 def test_a_disk_that_is_missed_now_and_then_stays() -> None:
     felt = Felt()
-    felt.lying[2] = {DEALER}
+    felt.tags[2] = {DEALER}
     felt.sweep(20)
     told = len(felt.told)
     rng = random.Random(1)
@@ -135,11 +135,11 @@ def test_a_disk_that_is_missed_now_and_then_stays() -> None:
 
 def test_a_moved_disk_is_never_told_at_two_seats() -> None:
     felt = Felt(5)
-    felt.lying[2] = {DEALER, ACTION}
+    felt.tags[2] = {DEALER, ACTION}
     felt.sweep(20)
-    felt.lying[2] = set()
+    felt.tags[2] = set()
     felt.sweep(1)  # in the air
-    felt.lying[4] = {DEALER, ACTION}
+    felt.tags[4] = {DEALER, ACTION}
     moved_at = felt.now_ms
     felt.sweep(20)
     after = [entry for entry in felt.told if entry[0] > moved_at]
@@ -149,17 +149,17 @@ def test_a_moved_disk_is_never_told_at_two_seats() -> None:
 
 def test_a_copied_tag_at_two_seats_is_told_as_it_is() -> None:
     felt = Felt()
-    felt.lying.update({1: {DEALER}, 3: {DEALER}})
+    felt.tags.update({1: {DEALER}, 3: {DEALER}})
     felt.sweep(20)
     assert felt.seen() == {1: {DEALER}, 3: {DEALER}}
 
 
 def test_a_lifted_disk_is_gone_after_five_misses() -> None:
     felt = Felt()
-    felt.lying[2] = {DEALER}
+    felt.tags[2] = {DEALER}
     felt.sweep(20)
     lifted_at = felt.now_ms
-    felt.lying[2] = set()
+    felt.tags[2] = set()
     felt.sweep(20)
     assert felt.seen() == {}
     assert 5 * 90 <= felt.told[-1][0] - lifted_at <= 1000
@@ -167,16 +167,16 @@ def test_a_lifted_disk_is_gone_after_five_misses() -> None:
 
 def test_a_dead_antenna_is_told_at_once_and_what_it_knew_is_forgotten() -> None:
     felt = Felt()
-    felt.lying[2] = {DEALER}
+    felt.tags[2] = {DEALER}
     felt.sweep(20)
-    felt.lying[2] = None
+    felt.tags[2] = None
     died_at = felt.now_ms
     felt.sweep(2)
     assert felt.picture.ok == {1, 2, 3}  # a scan or two may fail
     felt.sweep(1)
     assert (felt.seen(), felt.picture.ok) == ({}, {1, 3})
     assert felt.now_ms - died_at < 300
-    felt.lying[2] = {DEALER}
+    felt.tags[2] = {DEALER}
     felt.sweep(20)
     assert (felt.seen(), felt.picture.ok) == ({2: {DEALER}}, {1, 2, 3})
 

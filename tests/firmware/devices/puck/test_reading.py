@@ -93,14 +93,14 @@ tags = st.frozensets(st.tuples(st.integers(1, 6), st.sampled_from([DEALER, ACTIO
 
 @given(tags, st.frozensets(st.integers(1, 6)))
 def test_a_seat_is_named_only_where_every_dealer_disk_lies(
-    lying: frozenset[tuple[int, str]], ok: frozenset[int]
+    found: frozenset[tuple[int, str]], ok: frozenset[int]
 ) -> None:
-    reading = judge(Sweep(lying, ok), DISKS, SEATS, 0.0)
-    dealer_seats = {seat for seat, tag in lying if tag in DISKS.dealer}
+    reading = judge(Sweep(found, ok), DISKS, SEATS, 0.0)
+    dealer_seats = {seat for seat, tag in found if tag in DISKS.dealer}
     assert (reading.seat is not None) == (reading.state is PuckState.SEAT)
     if reading.seat is not None:
         assert dealer_seats == {reading.seat}
-        assert {seat for seat, tag in lying if tag == ACTION} <= {reading.seat}
+        assert {seat for seat, tag in found if tag == ACTION} <= {reading.seat}
     if reading.state is PuckState.NONE:
         assert not dealer_seats
         assert ok >= SEATS

@@ -199,15 +199,15 @@ def test_a_chip_is_woken_configured_and_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lying", "state"),
+    ("tags", "state"),
     [((), PuckState.NONE), ((ACTION,), PuckState.NONE), ((ACTION, "DEADBEEF"), PuckState.UNKNOWN)],
 )
 def test_two_other_tags_may_hide_the_disk_from_a_chip_that_lists_two(
-    lying: tuple[str, ...], state: PuckState
+    tags: tuple[str, ...], state: PuckState
 ) -> None:
     spot = Pn532Spot(DISKS, seat=2)
     spot.opened(0.0)
-    for now, answer in ((0.0, b"\x15"), (0.1, b"\x33"), (0.2, listed(*lying)), (0.5, listed(*lying))):
+    for now, answer in ((0.0, b"\x15"), (0.1, b"\x33"), (0.2, listed(*tags)), (0.5, listed(*tags))):
         spot.due(now)
         spot.feed(encode(answer, FROM_CHIP), now)
     assert spot.reading(0.5).state is state
@@ -268,13 +268,13 @@ def far_end(answer: Callable[[bytes], bytes]) -> Iterator[str]:
 
 @pytest.mark.slow
 def test_a_pn532_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
-    lying: list[str] = []
+    tags: list[str] = []
 
     def chip(heard: bytes) -> bytes:
         for command, answer in (
             (encode(SAM_CONFIGURATION), b"\x15"),
             (encode(TRY_TWICE), b"\x33"),
-            (encode(LIST_TWO), listed(*lying)),
+            (encode(LIST_TWO), listed(*tags)),
         ):
             if command in heard:
                 return ACK + encode(answer, FROM_CHIP)
@@ -284,21 +284,21 @@ def test_a_pn532_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
         puck = SerialPuck(Pn532Spot(DISKS, seat=4), port)
         puck.start(sink.put)
         sink.wait(lambda reading: reading.state is PuckState.NONE)
-        lying.extend((DEALER, ACTION))
+        tags.extend((DEALER, ACTION))
         sink.wait(lambda reading: reading.seat == 4)
-        lying.clear()
+        tags.clear()
         sink.wait(lambda reading: reading.state is PuckState.NONE)
         puck.close()
 
 
 @pytest.mark.slow
 def test_an_rdm6300_on_a_port_is_a_puck_reader(sink: Sink[PuckReading]) -> None:
-    lying = threading.Event()
-    lying.set()
-    with far_end(lambda heard: FRAME if lying.is_set() else b"") as port:
+    is_there = threading.Event()
+    is_there.set()
+    with far_end(lambda heard: FRAME if is_there.is_set() else b"") as port:
         puck = SerialPuck(Em4100Spot(LF_DISKS, seat=4), port)
         puck.start(sink.put)
         sink.wait(lambda reading: reading.seat == 4)
-        lying.clear()
+        is_there.clear()
         sink.wait(lambda reading: reading.state is PuckState.UNKNOWN)
         puck.close()
