@@ -79,8 +79,10 @@ def of_hand(view: Callable[..., Any]) -> Callable[..., Any]:
             guard.need(PAST, _("A hand before the last ten"))
         try:
             recalled = load_hand(services().reader, number)
-        except (CommandRefused, TableError) as error:
+        except CommandRefused as error:
             abort(404, say(error))
+        except TableError as error:
+            abort(503, say(error))
         with paying_in(recalled.opened.house.currency), speaking_of(_rules(recalled)):
             return view(recalled, **more)
 

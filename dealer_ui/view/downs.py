@@ -4,13 +4,17 @@ The state has no clock; the log-on's time is in the row of its event. Within one
 since. Across a restart only the wall clock can, and it may be wrong.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from firmware.record.journal.clocks import Timestamp, now
 from firmware.record.journal.journal import Entry, JournalReader
+from firmware.table.errors import RowChanged
 from firmware.table.events import HandOpened, PlayerLeft, PlayerRenamed, PlayerSeated
+
+log = logging.getLogger(__name__)
 
 MINUTE_NS: Final = 60 * 1_000_000_000
 MINUTE_MS: Final = 60_000
@@ -38,11 +42,18 @@ class DownClock:
         self._seen = 0
 
     def at(self, seq: int) -> DownTime | None:
-        """Return the time of the down up to row `seq`; None if no dealer ever logged on. Raises JournalError."""
+        """Return the time of the down up to row `seq`; None if no dealer ever logged on, or a row of it was changed.
+
+        Raises JournalError.
+        """
         if seq < self._seen:  # another journal
             self._began, self._seen = None, 0
         if seq > self._seen:
-            self._catch_up(seq)
+            try:
+                self._catch_up(seq)
+            except RowChanged as error:
+                log.warning("the time of the down is unknown: %s", error)
+                self._began, self._seen = None, seq
         if self._began is None:
             return None
         moment = self._clock()

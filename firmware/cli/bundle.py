@@ -53,7 +53,7 @@ def bundle(data: Path, config_file: Path | None = None) -> dict[str, str]:
     """Return the bundle's files by name. Raises TableError if the record cannot be read."""
     from firmware.record.journal.journal import JournalReader
 
-    reader = JournalReader(data)
+    reader = JournalReader(data, are_checked=False)  # what was changed is listed among the problems
     hide = _hiding(data, config_file)
     files = {
         "about.json": json.dumps(_about(data), indent=1),

@@ -30,6 +30,7 @@ def line_text(line: HandLine) -> str:
     """Return one hand of the list as text."""
     seats = "  ".join(_seat(seat.player, seat.points, seat.foul, seat.natural) for seat in line.seats)
     marks = [
+        "RECORD CHANGED" if line.changed else "",
         "" if line.outcome == "settled" else line.outcome,
         f"{line.corrections} corrected" if line.corrections else "",
         f"reopened {line.reopened}×" if line.reopened else "",

@@ -24,7 +24,7 @@ from firmware.rules import Profile
 from firmware.runtime.reading.change_detector import of_places
 from firmware.runtime.reading.setup_worker import model_of
 from firmware.table import events as ev
-from firmware.table.errors import CaptureError, CommandRefused, TableError
+from firmware.table.errors import CaptureError, CommandRefused, RowChanged, TableError
 from firmware.table.seen import Capture
 from firmware.table.settling import rules_of, settlement
 from firmware.worker_pool import ignore_interrupts, worker_pool
@@ -166,6 +166,8 @@ class _Worker:
             if not (rows := self._reader.of_hand(number)):
                 return Audit()
             return Audit(1, differences=(Difference(number, rows[0].seq, "record", str(error)),))
+        except RowChanged as error:
+            return Audit(1, differences=(Difference(number, error.row, "record", str(error)),))
         settlements = [step for step in recalled.steps if step.entry.type == ev.HandSettled.type]
         result = Audit(1, len(settlements), differences=tuple(self._settle_again(recalled, settlements)))
         return result if self._cards is None else result + self._read_again(recalled)

@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from firmware.record.archive_lines import SCHEMA, TOLD, Batch, line_in, write
+from firmware.record.archive_lines import SCHEMA, Batch, line_in, write
 from firmware.record.journal.disk import give_to_owner, make_file
 from firmware.record.journal.reader import JournalReader
-from firmware.record.journal.row_index import INDEXED, SHAPE, forget_index, index_paths, index_to_write
+from firmware.record.journal.row_index import SHAPE, forget_index, index_paths, index_to_write
 from firmware.record.journal.transaction import Transaction
+from firmware.table.entry import COLUMNS, Entry
 from firmware.table.errors import JournalError
 
 BATCH: Final = 20_000
@@ -25,8 +26,6 @@ LOCKED_S: Final = 1.0
 """Seconds to wait for a lock. After that, another process is assumed to write the index, and does the work."""
 BEFORE: Final = ("index.sqlite", "index.sqlite-sum", "index.sqlite-lock", "index.sqlite-journal")
 """The files of the index in releases up to 0.2.0, in the data folder."""
-_TYPES: Final = tuple(sorted(INDEXED.union(TOLD)))
-"""The types of the journal rows that the index is made from."""
 
 
 def bring_up_to_date(data: Path, on_progress: Callable[[int, int], None] = lambda seq, of: None) -> None:
@@ -35,7 +34,7 @@ def bring_up_to_date(data: Path, on_progress: Callable[[int, int], None] = lambd
     `on_progress` is called after each batch with the numbers of the last indexed row and of the last row. If another
     process is writing the index, this returns without an error. Raises JournalError.
     """
-    reader = JournalReader(data)
+    reader = JournalReader(data, are_checked=False)  # a line says how many of its rows were changed
     for name in BEFORE:
         with suppress(OSError):
             (data / name).unlink(missing_ok=True)
@@ -99,25 +98,25 @@ def _make_empty(db: sqlite3.Connection) -> None:
 def _add_batch(db: sqlite3.Connection, journal: sqlite3.Connection, end: int) -> int:
     """Add the next batch of rows, up to row `end`. Return the number of the last row that was added."""
     with Transaction(db):
-        seq, _, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
+        seq, before, subject = db.execute("SELECT seq, hash, subject FROM head").fetchone()
         upto = min(end, seq + BATCH)
         if upto <= seq:
             return int(seq)
         batch = Batch(partial(line_in, db), subject)
-        marks = ", ".join("?" * len(_TYPES))
-        for row in journal.execute(
-            "SELECT seq, hand, wall_ms, type, payload FROM journal "
-            f"WHERE seq > ? AND seq <= ? AND type IN ({marks}) ORDER BY seq",
-            (seq, upto, *_TYPES),
-        ):
+        rows = journal.execute(
+            f"SELECT {COLUMNS} FROM journal WHERE seq > ? AND seq <= ? ORDER BY seq", (seq, upto)
+        )
+        for entry in map(Entry._make, rows):
             try:
-                batch.take(*row)
+                hand = batch.take(entry.seq, entry.hand, entry.wall_ms, entry.type, entry.payload)
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
                 raise JournalError(
                     "Row %(row)s of the journal holds what no release wrote; feltwatch hands verify --all says more.",
-                    row=row[0],
+                    row=entry.seq,
                 ) from error
+            if entry.previous != before or entry.hash != entry.sealed():
+                db.execute("INSERT INTO changed (hand, seq) VALUES (?, ?)", (hand, entry.seq))
+            before = entry.hash
         write(db, batch)
-        digest = journal.execute("SELECT hash FROM journal WHERE seq = ?", (upto,)).fetchone()[0]
-        db.execute("UPDATE head SET seq = ?, hash = ?, subject = ?", (upto, digest, batch.subject))
+        db.execute("UPDATE head SET seq = ?, hash = ?, subject = ?", (upto, before, batch.subject))
     return int(upto)

@@ -37,6 +37,8 @@ CREATE TABLE seats (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX by_player ON seats (player, hand);
 CREATE INDEX by_seat ON seats (seat, hand);
+CREATE TABLE changed (hand INTEGER NOT NULL, seq INTEGER PRIMARY KEY) STRICT;
+CREATE INDEX changed_of_hand ON changed (hand);
 CREATE TABLE places (
     type TEXT NOT NULL, hand INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (type, hand, seq)
 ) STRICT, WITHOUT ROWID;
@@ -61,6 +63,7 @@ class HandLine:
     `outcome`: open, settled, void, misdeal or withdrawn. `corrections` counts the cards and rows that a person changed.
     `cards` counts the cards read, `unsure` those of them that the dealer was asked about. `images` and `image_bytes`
     cover the images that are still stored; `lost` counts those that a restore did not find as they were.
+    `changed` counts the rows that were changed after they were written: such a line proves nothing.
     """
 
     hand: int
@@ -88,12 +91,13 @@ class HandLine:
     lost: int = 0
     game: str = ""
     """The hash of the rules (`Profile.hash`), options of this hand included: two houses may have games of one name."""
+    changed: int = 0
     seats: list[SeatLine] = field(default_factory=list)
     names: set[str] = field(default_factory=set, repr=False, compare=False)
     """The images counted so far while the index is built: two events may name the same one."""
 
 
-COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("seats", "names"))
+COLUMNS: Final = tuple(f.name for f in fields(HandLine) if f.name not in ("changed", "seats", "names"))
 """The fields of a line that are columns of the list."""
 _ENDS: Final = {
     ev.HandArchived.type: "settled",
@@ -114,6 +118,9 @@ def read_lines(db: sqlite3.Connection, where: str, values: tuple[Any, ...]) -> l
     )
     for hand, seat, player, points, foul, natural in db.execute(seats, tuple(lines)):
         lines[hand].seats.append(SeatLine(seat, player, points, bool(foul), natural))
+    changed = f"SELECT hand, count(*) FROM changed WHERE hand IN ({marks}) GROUP BY hand"
+    for hand, count in db.execute(changed, tuple(lines)):
+        lines[hand].changed = count
     for line in lines.values():
         line.disputed = bool(line.disputed)
     return list(lines.values())
@@ -136,25 +143,27 @@ class Batch:
             self.lines[hand] = found
         return self.lines.get(hand)
 
-    def take(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
-        """Add the next row, of a type in `TOLD` or `INDEXED`. Raises what parsing raises for a row no release wrote."""
+    def take(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> int:
+        """Add the next row, and return the hand that it is about, 0 for none.
+
+        Raises what parsing raises for a row no release wrote.
+        """
         if kind in INDEXED:
             self.places.append((kind, hand_of(kind, hand, payload), seq))
-        if kind in TOLD:
-            self._add(seq, hand, wall_ms, kind, payload)
+        return self._add(seq, hand, wall_ms, kind, payload) if kind in TOLD else self.subject or hand
 
-    def _add(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> None:
+    def _add(self, seq: int, hand: int, wall_ms: int, kind: str, payload: str) -> int:
         if kind == ev.HandOpened.type:
             self.subject = 0
             self.lines[hand] = _begin_line(seq, hand, wall_ms, json.loads(payload))
-            return
+            return hand
         if kind == ev.HandReopened.type:
             self.subject = json.loads(payload)["opened"]["hand"]
         past = kind in _PAST
         fields_of_row = json.loads(payload) if past else None
         line = self._line(fields_of_row["hand"] if fields_of_row else self.subject or hand)
         if line is None:
-            return  # before the first hand
+            return 0  # before the first hand
         if not past and not self.subject:
             line.last = seq
         _EFFECT[kind](line, payload)
@@ -162,6 +171,7 @@ class Batch:
             if not self.subject:
                 line.ended_ms = wall_ms
             self.subject = 0
+        return line.hand
 
 
 def line_in(db: sqlite3.Connection, hand: int) -> HandLine | None:

@@ -200,7 +200,7 @@ def _rows_of_lost_images(found: Verification, staging: Path, last: int) -> list[
             number = problem.image.name.partition("/")[0]
             hand = int(number) if number.isdecimal() else 0
             if not 1 <= hand <= last:
-                hand = JournalReader(staging).events_since(problem.seq - 1, 1)[0].hand
+                hand = JournalReader(staging, are_checked=False).events_since(problem.seq - 1, 1)[0].hand
             hands.setdefault(hand, []).append(problem)
     return [
         ev.ImagesLost(

@@ -14,7 +14,7 @@ from firmware.record.archive import Archive
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.disk import MB, sync_folder
 from firmware.table import events as ev
-from firmware.table.errors import CommandRefused
+from firmware.table.errors import CommandRefused, RowChanged
 from firmware.table.seen import Capture
 
 SPARED: Final = 10
@@ -93,9 +93,11 @@ def plan(archive: Archive, rule: Rule, now_ms: int | None, *, by_itself: bool = 
                 if too_old
                 else Message("more than %(megabytes)s MB of images", megabytes=rule.megabytes)
             )
-            images = tuple(
-                image.capture for image in archive.images(archive.hand(line.hand)) if image.state == "ok"
-            )
+            try:
+                hand = archive.hand(line.hand)
+            except RowChanged:
+                continue  # its images are evidence, as those of a disputed hand
+            images = tuple(image.capture for image in archive.images(hand) if image.state == "ok")
             if images:
                 if too_old and is_first and until_ms is not None:
                     until_ms, is_first = min(until_ms, line.opened_ms + DAY_MS), False
@@ -123,7 +125,7 @@ def leftovers(archive: Archive, store: CaptureStore) -> Iterator[tuple[Capture, 
         line = archive.line(int(name)) if name.isdecimal() else None
         if line is None or line.image_bytes:
             continue
-        with suppress(CommandRefused):
+        with suppress(CommandRefused, RowChanged):
             hand = archive.hand(line.hand)
             still = tuple(image for image in hand.dropped if store.path(image.name).exists())
             if still:

@@ -1,6 +1,6 @@
 """The errors of the table and its record. Each message says what to do."""
 
-from firmware.messages import MessageError, Text
+from firmware.messages import Message, MessageError, Text
 
 
 class TableError(MessageError):
@@ -21,6 +21,20 @@ class UnknownEvent(TableError, ValueError):
 
 class JournalError(TableError, OSError):
     """The journal cannot be opened, written or read."""
+
+
+class RowChanged(JournalError):
+    """A row of the journal was changed after it was written; `row` is its number."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(
+            Message(
+                "Row %(row)s of the record was changed after it was written, so nothing that depends on it is "
+                "shown. Keep the record for the dispute; feltwatch hands verify --all lists what was changed.",
+                row=row,
+            )
+        )
+        self.row = row
 
 
 class JournalBusy(JournalError):

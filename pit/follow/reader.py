@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from firmware.record.journal.captures import CaptureStore, captures_in_json
-from firmware.record.journal.reader import JournalReader
+from firmware.record.journal.reader import JournalReader, need_unchanged
 from firmware.record.journal.row_index import END, RowQuery
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry, content_hash
@@ -50,8 +50,9 @@ class PitReader(JournalReader):
             first = {entry.hand: entry.seq for entry in opened}
             if hand not in first:
                 return []
-            until = first.get(hand + 1, END)
-            return self._entries(connection, "seq >= %s AND seq < %s ORDER BY seq", first[hand], until)
+            until = first.get(hand + 1, END)  # the opening of the next hand, which holds the last row's hash
+            rows = self._entries(connection, "seq >= %s AND seq <= %s ORDER BY seq", first[hand], until)
+        return [row for row in rows if row.seq < until]
 
     def head(self) -> tuple[int, str]:
         """Return the last row's number and hash; 0 and "" where there is none."""
@@ -102,7 +103,9 @@ class PitReader(JournalReader):
             f"SELECT {COLUMNS} FROM entry_finished WHERE record_id = %s AND {where}",
             (self.record_id, *values),
         )
-        return [Entry(*row) for row in found]
+        rows = [Entry(*row) for row in found]
+        need_unchanged(rows)
+        return rows
 
 
 class PitCaptures(CaptureStore):

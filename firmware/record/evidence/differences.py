@@ -26,7 +26,7 @@ class Difference:
 
 def differences(source: Path, data: Path, key_folder: Path | None) -> tuple[Difference, ...]:
     """Compare a backup with the record in `data` and with the note in the key's folder. Raises JournalError."""
-    backup, present = JournalReader(source), JournalReader(data)
+    backup, present = (JournalReader(folder, are_checked=False) for folder in (source, data))
     return (*_check_itself(backup), *_to_note(backup, key_folder), *_to_present(backup, present))
 
 

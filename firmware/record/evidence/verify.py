@@ -136,7 +136,7 @@ def verify(
     settling. `is_open_here`: this process has the journal open, so the file header is not read. `on_progress` is
     called with the rows checked and their total. Raises JournalError if the record cannot be read at all.
     """
-    reader = JournalReader(data)
+    reader = JournalReader(data, are_checked=False)
     with as_journal_errors(could_not_be_read(reader.path)):
         head = "" if is_open_here or not reader.path.exists() else strange_header(reader.path)
     strange = [Problem(None, head)] if head else []
@@ -348,7 +348,7 @@ def replay(data: Path, *, settled: bool = False) -> Iterator[Problem]:
     Yields the rows whose event the state does not allow, and those whose payments, points or stacks are others than
     follow. Raises JournalError.
     """
-    reader = JournalReader(data)
+    reader = JournalReader(data, are_checked=False)
     state = INITIAL
     rules: dict[str, Profile] = {}
     for entry in _all(reader):

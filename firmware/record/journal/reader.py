@@ -1,7 +1,7 @@
 """Reads a journal that another process may be writing."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from firmware.record.journal.row_index import (
 )
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, Entry, content_hash
-from firmware.table.errors import CommandRefused, JournalError, UnknownEvent
+from firmware.table.errors import CommandRefused, JournalError, RowChanged, UnknownEvent
 from firmware.table.event import fold
 from firmware.table.state import State
 
@@ -27,17 +27,25 @@ class JournalReader:
 
     Each call opens the file, reads it and closes it. So no read transaction outlives a call, and a journal that was
     created or replaced between two calls is read. A journal that does not exist yet has no entries.
+
+    No entry is returned from a row that was changed after it was written: the call raises RowChanged.
     """
 
-    def __init__(self, folder: Path, *, training: bool = False) -> None:
-        """`training` as in `Journal`: each call raises JournalError for a record of the other kind."""
+    def __init__(self, folder: Path, *, training: bool = False, are_checked: bool = True) -> None:
+        """`training` as in `Journal`: each call raises JournalError for a record of the other kind.
+
+        Without `are_checked`, changed rows are returned too: for programs that list or compare them.
+        """
         self.path = folder / journal_file.FILE
         self._training = training
+        self._are_checked = are_checked
 
     def events_since(self, seq: int, limit: int = 10_000) -> list[Entry]:
         """Return the entries after number `seq`, in order, at most `limit`. Raises JournalError."""
         with self.opened() as db:
-            rows = entries(db, "WHERE seq > ? ORDER BY seq LIMIT ?", (seq, limit)) if db else []
+            rows = entries(db, "WHERE seq >= ? ORDER BY seq LIMIT ?", (seq, limit + 1)) if db else []
+        rows = self._sound(rows)
+        rows = rows[1:] if rows and rows[0].seq == seq else rows[:limit]
         # a damaged page; anyone who reads on from the last row would never end
         if rows and rows[-1].seq <= seq:
             raise JournalError(
@@ -74,8 +82,11 @@ class JournalReader:
             first = dict(reversed(opened))
             if hand not in first:
                 return []
-            clause = "WHERE seq >= ? AND seq < ? ORDER BY seq"
-            return entries(db, clause, (first[hand], first.get(hand + 1, END)))
+            following = first.get(
+                hand + 1, END
+            )  # the opening of the next hand, which holds the last row's hash
+            rows = entries(db, "WHERE seq >= ? AND seq <= ? ORDER BY seq", (first[hand], following))
+        return [row for row in self._sound(rows) if row.seq < following]
 
     def openings(self, before: int = END, limit: int = 100) -> list[Entry]:
         """Return the opening rows of hands below number `before`, newest first, at most `limit`."""
@@ -138,7 +149,12 @@ class JournalReader:
 
     def _find(self, sought: RowQuery) -> list[Entry]:
         with self.opened() as db:
-            return find(db, self.path.parent, sought) if db else []
+            return self._sound(find(db, self.path.parent, sought)) if db else []
+
+    def _sound(self, rows: list[Entry]) -> list[Entry]:
+        if self._are_checked:
+            need_unchanged(rows)
+        return rows
 
     def content(self, digest: str) -> bytes | None:
         """Return the content with this hash, or None. Raises JournalError for content that was changed."""
@@ -186,17 +202,36 @@ def since_last_opened(db: sqlite3.Connection) -> list[Entry]:
     return rows[::-1]
 
 
+def first_changed(rows: Sequence[Entry], *, with_gaps: bool = False) -> Entry | None:
+    """Return the first row that has not its own hash, or does not follow the one before it; None if all do.
+
+    `with_gaps`: the rows are a selection, so that only neighbours are compared with each other.
+    """
+    for before, entry in zip([None, *rows], rows, strict=False):
+        follows = (
+            before is None
+            or (entry.previous, entry.seq) == (before.hash, before.seq + 1)
+            or (with_gaps and entry.seq != before.seq + 1)
+        )
+        if not follows or entry.hash != entry.sealed():
+            return entry
+    return None
+
+
+def need_unchanged(rows: Sequence[Entry]) -> None:
+    """Raise RowChanged for a selection of rows of which one was changed after it was written."""
+    if (changed := first_changed(rows, with_gaps=True)) is not None:
+        raise RowChanged(changed.seq)
+
+
 def replay(rows: list[Entry]) -> State:
     """Check that rows are chained, and return the state that they imply. Raises JournalError."""
-    for before, entry in zip([None, *rows], rows, strict=False):
-        if entry.hash != entry.sealed() or (
-            before and (entry.previous, entry.seq) != (before.hash, before.seq + 1)
-        ):
-            raise JournalError(
-                "Row %(seq)s of the journal was changed after it was written. Keep the data folder for "
-                "the dispute and go on with a new one.",
-                seq=entry.seq,
-            )
+    if (changed := first_changed(rows)) is not None:
+        raise JournalError(
+            "Row %(seq)s of the journal was changed after it was written. Keep the data folder for "
+            "the dispute and go on with a new one.",
+            seq=changed.seq,
+        )
     try:
         return fold(entry.event for entry in rows)
     except (CommandRefused, UnknownEvent) as error:

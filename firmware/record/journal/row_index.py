@@ -71,7 +71,7 @@ END: Final = 1 << 62
 """Larger than every row number and hand number."""
 RUNTIME: Final = Path("/run/feltwatch")
 """The table's runtime folder: the table process alone writes there, the other programs of the box read."""
-SHAPE: Final = 6
+SHAPE: Final = 7
 """`PRAGMA user_version` of a complete index; -SHAPE while it is being made. One with another version is made again."""
 WAIT_S: Final = 5.0
 """Seconds to wait for another connection."""

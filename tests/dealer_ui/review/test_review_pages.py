@@ -18,12 +18,15 @@ from dealer_ui.review.filters import BadFilter, Filter, filter_of
 from dealer_ui.review.frames import frame_annotations
 from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.clocks import Timestamp
+from firmware.record.journal.journal import JournalReader
+from firmware.record.journal.row_index import forget_index
 from firmware.record_folder import SOCKET
 from firmware.table.people import Role
 from tests.dealer_ui.conftest import Lay
 from tests.dealer_ui.felt import Felt
 from tests.dealer_ui.past import drop_pictures, place, played, reopen, ticking
 from tests.dealer_ui.review.recalled import of, page, sign_on
+from tests.firmware.record.test_verify import bend
 
 
 @pytest.fixture
@@ -286,3 +289,24 @@ def test_an_address_names_its_filter_and_is_read_back() -> None:
     assert filter_of({name: unquote_plus(value) for name, value in asked.items()}) == wanted
     with pytest.raises(BadFilter):
         filter_of({"seat": "6"})
+
+
+def test_a_hand_whose_record_was_changed_is_refused_by_its_row_and_the_next_one_is_played(
+    app: Flask, felt: Felt, client: FlaskClient
+) -> None:
+    played(felt)
+    sign_on(app, client, felt, Role.FLOOR)
+    felt.deal()
+    felt.do("void", reason="Misdeal")
+    felt.deal()
+    row = JournalReader(felt.folder).of_hand(1)[3]
+    bend(felt.folder, "UPDATE journal SET wall_ms = wall_ms + 1 WHERE seq = ?", values=(row.seq,))
+    named = f"Row {row.seq} of the record was changed after it was written"
+    for path in ("/review/1", "/review/1/story", "/review/1/dispute", "/report"):
+        status, text = page(client, path)
+        assert (status, named in text) == (503, True), path
+    assert page(client, "/review/2")[0] == 200
+    forget_index(felt.folder)
+    assert client.get("/review").text.count("record was changed") == 1
+    live = client.get("/view.json").get_json()
+    assert (live["hand"], live["trouble"]) == (3, ""), "an old row stops no play"

@@ -29,6 +29,7 @@ from firmware.table import Phase
 from firmware.table import events as ev
 from firmware.table.people import Role
 from tests.firmware.conftest import ROWS, Deal
+from tests.firmware.record.test_verify import bend
 
 DAY_MS = 24 * 3_600_000
 NOW = time.time_ns() // 1_000_000 - 60_000
@@ -90,6 +91,11 @@ def test_images_go_by_age_and_never_those_of_a_dispute_or_of_the_last_hands(data
     assert hands_of(data, Rule(days=HANDS - 2)) == [1]
     assert hands_of(data, Rule(days=100)) == []
     assert hands_of(data, Rule(days=1), None) == []  # the clock cannot be trusted
+
+
+def test_images_of_a_hand_whose_record_was_changed_are_kept_as_evidence(data: Path) -> None:
+    bend(data, "UPDATE journal SET actor = 'x' WHERE hand = 1 AND type = 'phase_advanced'")
+    assert hands_of(data, Rule(days=1)) == [4]
 
 
 def test_images_go_by_space_the_oldest_first(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
