@@ -19,6 +19,7 @@ from dealer_ui.review import dispute
 from dealer_ui.review import routes as review
 from dealer_ui.text import i18n
 from dealer_ui.text.i18n import gettext as _
+from dealer_ui.text.messages import say
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
 from dealer_ui.web import guard, log_in
@@ -29,7 +30,7 @@ from dealer_ui.web.services import Kiosk, Services, StreamLimiter, services
 from firmware.record.finished_reader import FinishedReader
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.captures import CaptureStore, captures_in
-from firmware.table.errors import CaptureError, CommandRefused, TableError
+from firmware.table.errors import CaptureError, CommandRefused, RowChanged, TableError
 from firmware.table.people import Role
 from firmware.table_client import TableLink
 
@@ -132,5 +133,7 @@ def capture(name: str) -> Response:
         if not any(name == seen.name for step in hand.steps for seen in captures_in(step.entry.event)):
             raise FileNotFoundError(name)
         return send_file(services().captures.path(name))
+    except RowChanged as error:
+        abort(503, say(error))
     except (CommandRefused, TableError, CaptureError, OSError):
         abort(404, _("There is no such picture; it may have been taken off the disk by the retention rules."))

@@ -29,6 +29,7 @@ from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names
+from firmware.table.errors import RowChanged
 from firmware.table.settings import HouseSettings
 from firmware.table_client import TableLink
 from pit.errors import DatabaseError
@@ -120,7 +121,8 @@ def create_app(
     )
     follow(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)
-    app.register_error_handler(DatabaseError, _away)
+    for kind in (DatabaseError, RowChanged):
+        app.register_error_handler(kind, _away)
     i18n.set_up(app, HouseSettings)
     guard.protect(app)
     records.prepare(app)
@@ -162,7 +164,7 @@ def _navigation() -> list[tuple[str, str, bool]]:
     ]
 
 
-def _away(error: DatabaseError) -> Response:
+def _away(error: DatabaseError | RowChanged) -> Response:
     return Response(f"503\n{say(error.sentence)}\n", 503, mimetype="text/plain")
 
 

@@ -383,3 +383,17 @@ def test_each_page_is_there_in_each_language(house: House) -> None:
             if PitRole.AUDITOR in roles:
                 assert client.get(page).status_code == 200, page
         assert f'<html lang="{language.replace("_", "-")}">' in client.get("/").text, language
+
+
+def test_a_hand_whose_row_was_changed_in_the_database_is_refused_by_its_number(house: House) -> None:
+    client = house.logged_in(PitRole.AUDITOR)
+    with house.database.transaction() as connection:
+        connection.execute("ALTER TABLE entry DISABLE TRIGGER USER")
+        (changed,) = connection.execute(
+            "UPDATE entry SET wall_ms = wall_ms + 1 WHERE record_id = 1 AND type = 'settled' RETURNING seq"
+        ).fetchone() or (0,)
+    for page in ("", "/story", "/dispute", "/pictures"):
+        answer = client.get(f"/record/1/review/1{page}")
+        assert answer.status_code == 503, page
+        assert f"Row {changed} of the record was changed after it was written" in answer.text, page
+    assert client.get("/record/2/review/1").status_code == 200
