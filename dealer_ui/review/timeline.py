@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from dealer_ui.text.comparison_words import words_of_comparison
 from dealer_ui.text.hand_words import kind_in_words
 from dealer_ui.text.i18n import N_, ngettext
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.later_look_words import words_of_comparison
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, cards_in_words, device_name, ordinal, row_name
 from firmware.messages import Message

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Final
 
+from dealer_ui.text.comparison_words import words_of_change
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.text.later_look_words import words_of_change
 from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, device_name
 from dealer_ui.view.screen import Alert

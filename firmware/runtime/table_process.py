@@ -313,7 +313,7 @@ class TableProcess:
     def write(self, events: Sequence[ev.Event], actor: str) -> int:
         """Record events for a command, on the table's own thread. Raises CommandRefused, JournalError."""
         return self._record.write(
-            self._scheduler.later.before(events, self.state), actor, self._desk.command_id
+            self._scheduler.comparisons.before(events, self.state), actor, self._desk.command_id
         )
 
     def attempt(self, events: Sequence[ev.Event], actor: str) -> bool:
@@ -326,7 +326,7 @@ class TableProcess:
 
     def _attempt_on_sound(self, events: Sequence[ev.Event], actor: str) -> bool:
         """Record events that no user waits for; return False if that fails now. Raises JournalDamaged."""
-        error = self._record.attempt(self._scheduler.later.before(events, self.state), actor)
+        error = self._record.attempt(self._scheduler.comparisons.before(events, self.state), actor)
         if error is not None:
             self._report(error)
         return error is None

@@ -147,7 +147,7 @@ class State(LastingState):
     """The number of the last hand if its opening was taken back; the number is not used again."""
     keyed: str = ""
     changed: tuple[ChangedRow, ...] = ()
-    """What later looks at the table saw otherwise than it had been read."""
+    """Rows in which a later reading saw other cards than the first one."""
     compared: bool = False
     """Whether the table was looked at after the last payment, or the record says why not."""
     irregularities: tuple[Irregularity, ...] = ()

@@ -205,9 +205,9 @@ class AwaitedCards:
 
 @dataclass(frozen=True)
 class ChangedRow:
-    """A row in which a later look at the table saw other cards than the record has.
+    """A row in which a later reading saw other cards than the record has.
 
-    `was`: the recorded cards that the look did not see there. `now`: the cards that it saw instead and is sure of.
+    `was`: the recorded cards that it did not see there. `now`: the cards that it saw instead and is sure of.
     """
 
     seat: int
@@ -228,7 +228,7 @@ WhyNotCompared = Literal["gone", "unsure"]
 
 @dataclass(frozen=True)
 class UncomparedRow:
-    """A row that a later look could not compare, and why."""
+    """A row that could not be compared, and why."""
 
     seat: int
     row: Row
@@ -237,9 +237,9 @@ class UncomparedRow:
 
 @dataclass(frozen=True)
 class ComparedCards:
-    """A later look at the cards on the table, compared with the record.
+    """A later reading of the cards on the table, compared with the record.
 
-    `last`: this is the look after the last payment was marked. `reason`: why that look did not take place ("" if it
+    `last`: this is the one after the last payment was marked. `reason`: why that one did not take place ("" if it
     did). `same`: the number of rows that match the record. A row that was not compared is never counted as the same.
     `frame`: the picture, kept only if something has changed.
     """

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from firmware.messages import Message, Text
 from firmware.record.journal.captures import hand_folder
 from firmware.record.journal.journal import TABLE, JournalReader
-from firmware.runtime.reading.later_looks import LaterLooks, read_again
+from firmware.runtime.reading.card_comparisons import CardComparisons, read_again
 from firmware.runtime.reading.messages import (
     NothingNew,
     ReaderState,
@@ -99,7 +99,7 @@ class ReadingScheduler:
         self._short_since = 0.0
         self._short: frozenset[tuple[str, str, str]] | None = None
         """The cards on a felt that shows too few of them; None if no reading has shown that."""
-        self.later = LaterLooks(self._request_watch, lambda event: table.attempt([event], CAMERA))
+        self.comparisons = CardComparisons(self._request_watch, lambda event: table.attempt([event], CAMERA))
         self._asks = False
         """Whether the reading under way asks the dealer if it shows the same; then its pictures are stored."""
 
@@ -119,7 +119,7 @@ class ReadingScheduler:
 
     def answered(self, answer: ReaderAnswer) -> bool:
         """Record what was seen; return False if it is out of date for the hand."""
-        if self.later.answered(answer, self._table.state):
+        if self.comparisons.answered(answer, self._table.state):
             return False
         if answer.number != self._job:
             return False
@@ -151,7 +151,7 @@ class ReadingScheduler:
             except CommandRefused as error:
                 events = (ev.ReadingFailed(_senseless(error), taken.frame),)
         if self._table.attempt(events, CAMERA):
-            self.later.begin(self._table.state)
+            self.comparisons.begin(self._table.state)
 
     def _is_too_early(self, answer: ReadingDone | ReadingLost, state: State) -> bool:
         """Return whether to read again before asking the dealer, because cards are still being turned up.
@@ -263,7 +263,7 @@ class ReadingScheduler:
             self._from_start = True
             self._note_seen()
         self._watching = watching
-        self.later.request(self._table.state)
+        self.comparisons.request(self._table.state)
         if self._job is not None:
             return
         state = self._table.state

@@ -13,7 +13,7 @@ COMPARED = "cards_compared"
 
 
 def _told(stage: Stage, when: str) -> Outcome:
-    """What a later look at the table told."""
+    """What a later reading of the table showed."""
     seen = stage.said() if stage.state.changed else ""
     row = next(iter(reversed(stage.rows(COMPARED))), None)
     told = f"`{COMPARED}`" if row and ('"was"' in row.payload or '"why"' in row.payload) else ""

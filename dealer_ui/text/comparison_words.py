@@ -1,4 +1,4 @@
-"""What a later look at the table saw, in words: for the dealer's page and for the hand's timeline."""
+"""The cards on the table compared with the record, in words: for the dealer's page and for the hand's timeline."""
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.i18n import ngettext
@@ -19,7 +19,7 @@ def words_of_change(row: ChangedRow) -> str:
 
 
 def words_of_comparison(event: ComparedCards) -> str:
-    """Say what a later look saw, and what it did not compare."""
+    """Say what the comparison found, and what it did not compare."""
     sentences = [words_of_change(row) for row in event.changed]
     if event.changed:
         sentences.insert(0, _("Cards are no longer as they were read."))

@@ -1,4 +1,4 @@
-"""A later look at the table: a change is told, and what was not compared is never "the same"."""
+"""A new reading of the table: a change is told, and what was not compared is never "the same"."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from firmware.table import Phase, State, apply, fold
 from firmware.table import events as ev
-from firmware.table.later_look import compares, later_look
+from firmware.table.card_comparison import can_compare, compare_cards
 from tests.firmware.conftest import ROWS, Deal
 
 
@@ -40,7 +40,7 @@ def free(state: State) -> str:
 
 
 def test_a_table_that_nobody_touched_is_the_same(settled: State) -> None:
-    seen = later_look(settled, looks(settled), last=True)
+    seen = compare_cards(settled, looks(settled), last=True)
     assert seen.same == sum(len(cards) > 0 for seat in settled.seats for cards in seat.rows.values())
     assert not seen.changed
     assert not seen.not_compared
@@ -48,12 +48,12 @@ def test_a_table_that_nobody_touched_is_the_same(settled: State) -> None:
 
 def test_another_certain_card_in_a_whole_row_is_a_change(settled: State) -> None:
     new, was = free(settled), str(settled.seats[0].back[-1].card)
-    seen = later_look(settled, looks(settled, back1=other_back(settled, new)))
+    seen = compare_cards(settled, looks(settled, back1=other_back(settled, new)))
     assert [(row.seat, row.row, row.was, row.now) for row in seen.changed] == [(1, "back", (was,), (new,))]
 
 
 def test_cards_that_are_collected_are_not_compared_and_no_change(settled: State) -> None:
-    swept = later_look(settled, looks(settled, back1="", front1=str(settled.seats[1].front[0].card)))
+    swept = compare_cards(settled, looks(settled, back1="", front1=str(settled.seats[1].front[0].card)))
     assert not swept.changed
     assert {(row.seat, row.row, row.why) for row in swept.not_compared} == {
         (1, "back", "gone"),
@@ -62,12 +62,12 @@ def test_cards_that_are_collected_are_not_compared_and_no_change(settled: State)
 
 
 def test_a_row_that_was_not_looked_at_is_not_compared(settled: State) -> None:
-    seen = later_look(settled, [look for look in looks(settled) if (look.seat, look.row) != (1, "back")])
+    seen = compare_cards(settled, [look for look in looks(settled) if (look.seat, look.row) != (1, "back")])
     assert [(row.seat, row.row, row.why) for row in seen.not_compared] == [(1, "back", "gone")]
 
 
 def test_a_card_that_is_not_certain_is_never_the_same_and_no_change(settled: State) -> None:
-    seen = later_look(settled, looks(settled, back1=other_back(settled, free(settled) + "?")))
+    seen = compare_cards(settled, looks(settled, back1=other_back(settled, free(settled) + "?")))
     assert not seen.changed
     assert [(row.seat, row.row, row.why) for row in seen.not_compared] == [(1, "back", "unsure")]
 
@@ -77,17 +77,17 @@ def test_a_card_that_the_dealer_corrected_is_known_by_both_names(settled: State)
     corrected = apply(
         settled, ev.CardCorrected(1, "back", len(settled.seats[0].back) - 1, free(settled), was)
     )
-    assert not later_look(corrected, looks(settled)).changed, "the camera reads it as before"
+    assert not compare_cards(corrected, looks(settled)).changed, "the camera reads it as before"
 
 
 def test_a_row_that_the_dealer_keyed_otherwise_is_a_change(settled: State) -> None:
     keyed = apply(settled, ev.RowKeyed(1, "back", tuple(other_back(settled, free(settled)).split())))
-    assert [row.row for row in later_look(keyed, looks(settled)).changed] == ["back"]
+    assert [row.row for row in compare_cards(keyed, looks(settled)).changed] == ["back"]
 
 
 def test_a_hand_without_cards_of_a_camera_is_not_compared(settled: State) -> None:
-    assert compares(settled)
-    assert not compares(replace(settled, keyed="The camera is dead."))
+    assert can_compare(settled)
+    assert not can_compare(replace(settled, keyed="The camera is dead."))
 
 
 def test_a_change_is_kept_once_and_a_new_settlement_is_compared_again(settled: State) -> None:

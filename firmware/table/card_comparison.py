@@ -1,4 +1,4 @@
-"""Compares a later look at the table with the cards on record: after the reading, nobody may change them. Pure.
+"""Compares a new reading of the table with the cards on record: after the first reading, nobody may change them. Pure.
 
 A row counts as changed only if it lies there whole and a card that is certain is none of the record's. A row that is
 short is being collected; one that is unsure may be anything. Both are "not compared", never "the same".
@@ -11,30 +11,30 @@ from firmware.table.state import Card, Seat, State
 from firmware.table.values import ChangedRow, ComparedCards, UncomparedRow
 
 
-def compares(state: State) -> bool:
+def can_compare(state: State) -> bool:
     """Return whether there are cards on record that a camera can be asked about again."""
     return not (state.keyed or state.reopened) and any(_rows(state))
 
 
-def later_look(state: State, looks: Iterable[RowReading], *, last: bool = False) -> ComparedCards:
-    """Return what a look at the table shows beside the record."""
-    seen = {(look.seat, look.row): look for look in looks}
+def compare_cards(state: State, readings: Iterable[RowReading], *, last: bool = False) -> ComparedCards:
+    """Compare a new reading of the table with the record."""
+    seen = {(reading.seat, reading.row): reading for reading in readings}
     same = 0
     changed: list[ChangedRow] = []
     unseen: list[UncomparedRow] = []
     for seat, row, cards in _rows(state):
-        look = seen.get((seat.seat, row))
-        lie = look.cards if look else ()
+        reading = seen.get((seat.seat, row))
+        there = reading.cards if reading else ()
         names = {name for card in cards for name in _names(card)}
-        sure = [card.card for card in lie if card.sure and card.card]
+        sure = [card.card for card in there if card.sure and card.card]
         now = tuple(name for name in sure if name not in names)
         was = tuple(str(card.card) for card in cards if card.card and not _names(card) & set(sure))
         doubtful = sum(not card.sure for card in cards)
-        if len(lie) < len(cards):
+        if len(there) < len(cards):
             unseen.append(UncomparedRow(seat.seat, row, "gone"))
-        elif len(now) > doubtful and look is not None:
-            changed.append(ChangedRow(seat.seat, row, was, now, look.capture))
-        elif was or len(lie) > len(cards):
+        elif len(now) > doubtful and reading is not None:
+            changed.append(ChangedRow(seat.seat, row, was, now, reading.capture))
+        elif was or len(there) > len(cards):
             unseen.append(UncomparedRow(seat.seat, row, "unsure"))
         else:
             same += 1
