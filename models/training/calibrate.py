@@ -168,12 +168,8 @@ def affordable(
         margin = max(sure_from(collected.margins, half), tail_from(collected.margins, half, scale), least[0])
         clear = collected.presence(min(margin, float(collected.margin.max())))
         limits = margin, max(sure_from(clear, evidence_budget, fit(clear)), least[1])
-        worth = Calibration(
-            *(
-                Curve(round(a, 4), round(b, 4), round(nats, 3))
-                for (a, b), nats in zip(curves, limits, strict=True)
-            )
-        )
+        fitted = zip(curves, limits, strict=True)
+        worth = Calibration(*(Curve(round(a, 4), round(b, 4), round(nats, 3)) for (a, b), nats in fitted))
         if collected.sure(worth).mean() >= USEFUL:
             break
     return worth, budget

@@ -100,11 +100,8 @@ def art_decks(cache: Path = CACHE) -> list[PictureDeck]:
 
 def _resize(picture: Image, cut: int = 0) -> Image:
     picture = picture[cut : picture.shape[0] - cut, cut : picture.shape[1] - cut]
-    shrinks = picture.shape[0] > HEIGHT
-    return np.asarray(
-        cv2.resize(picture, (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_CUBIC),
-        np.uint8,
-    )
+    way = cv2.INTER_AREA if picture.shape[0] > HEIGHT else cv2.INTER_CUBIC
+    return np.asarray(cv2.resize(picture, (WIDTH, HEIGHT), interpolation=way), np.uint8)
 
 
 def decks_of_photographs(data: Path) -> list[PictureDeck]:

@@ -103,12 +103,8 @@ def _tables(
         ("no question", "of the tables", unasked, outcome.unasked, s.tables),
     ):
         if least is not None:
-            yield Aim(
-                f"{what}: {name}",
-                f"≥ {100 * least:g} % {of_what}",
-                interval(hits, tried),
-                hits >= least * tried,
-            )
+            aim, met = f"≥ {100 * least:g} % {of_what}", hits >= least * tried
+            yield Aim(f"{what}: {name}", aim, interval(hits, tried), met)
     yield _none(f"{what}: silent errors", s, cards)
 
 

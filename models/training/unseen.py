@@ -39,15 +39,8 @@ JUDGING = (
     *("younestouati", "aguilar", "anglo_bitmap", "anglo_modern", "anglo_poker", "jolly-royal", "standard"),
 )
 ODD_JUDGING = (
-    *(
-        "ancient-egyptians",
-        "anglo_modern_4_color",
-        "bonded",
-        "dondorf",
-        "neoclassical",
-        "neoclassical_4_color",
-    ),
-    *("nicu-white", "ornamental", "plastic", "tango", "tango_nuevo"),
+    *("ancient-egyptians", "anglo_modern_4_color", "bonded", "dondorf", "neoclassical"),
+    *("neoclassical_4_color", "nicu-white", "ornamental", "plastic", "tango", "tango_nuevo"),
 )
 DECKS = (*VALIDATION, *JUDGING, *ODD_JUDGING)
 _GRID_RANKS, _GRID_SUITS = "A23456789TJQK", "cdhs"  # columns and rows of the GNOME decks' sheets

@@ -1,12 +1,15 @@
 """The errors of vision. Every message is one sentence with a remedy for a person."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Self
 
 
 def N_(text: str, /) -> str:  # noqa: N802 - gettext's own name for it
     """Mark a text for the page's catalogues and return it unchanged."""
     return text
+
+
+TOO_SMALL: Final = N_("The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.")
 
 
 class VisionError(Exception):
@@ -47,6 +50,11 @@ class RenderError(VisionError, ValueError):
 
 class PictureError(VisionError, ValueError):
     """A picture that cannot be used: not an image, too small, too large."""
+
+    @classmethod
+    def of_size(cls, template: str, shape: Sequence[int], **values: object) -> Self:
+        """Return the error of a picture of this shape (height first), whose width and height the template names."""
+        return cls(template, height=shape[0], width=shape[1], **values)
 
 
 class MarkersError(VisionError, ValueError):

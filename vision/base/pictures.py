@@ -57,18 +57,13 @@ def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Imag
             most=most_pixels // 10**6,
         )
     picture = _decode(data) if pixels else None
-    if picture is not None and (odd := _oddity(data)):
-        raise PictureError(odd, file=file)
     if picture is None:
         raise PictureError("%(file)s is not a picture that can be read; use JPEG or PNG.", file=file)
-    height, width = picture.shape[:2]
-    if min(height, width) < MIN_SIDE_PX:
-        raise PictureError(
-            "%(file)s is only %(width)s × %(height)s pixels; no card can be read in it.",
-            file=file,
-            width=width,
-            height=height,
-        )
+    if odd := _oddity(data):
+        raise PictureError(odd, file=file)
+    if min(picture.shape[:2]) < MIN_SIDE_PX:
+        only = N_("%(file)s is only %(width)s × %(height)s pixels; no card can be read in it.")
+        raise PictureError.of_size(only, picture.shape, file=file)
     return picture
 
 

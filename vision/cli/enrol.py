@@ -46,11 +46,8 @@ def command(
     if only_check:
         profile = load_profile(deck) if deck else None
         found = check_deck(read(frames[0], layout, CardReader(deck=profile), dealt=False), layout)
-        click.echo(
-            json.dumps({"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced})
-            if is_json
-            else str(found)
-        )
+        faults = {"whole": found.whole, "missing": found.missing, "misplaced": found.misplaced}
+        click.echo(json.dumps(faults) if is_json else str(found))
         if not found.whole:
             raise SystemExit(1)
         return
@@ -58,11 +55,8 @@ def command(
     target = out or Path(f"{name}.npz")
     save_profile(learnt, target)
     result = {"deck": name, "file": str(target), "sha256": learnt.sha256, "pictures": len(frames)}
-    click.echo(
-        json.dumps(result)
-        if is_json
-        else one_line(f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}.")
-    )
+    words = f"The deck {name} is learnt from {len(frames)} pictures and stored in {target}."
+    click.echo(json.dumps(result) if is_json else one_line(words))
 
 
 def how_to_lay(layout: TableLayout) -> str:

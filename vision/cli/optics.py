@@ -51,13 +51,8 @@ def command(
             f"there is no camera {key}; known are {', '.join(known)}", param_hint="--camera"
         )
     felt = TableLayout.load(layout_file)
-    seen = sight(
-        known[key],
-        felt.camera.height_mm if height is None else height * 1000,
-        felt,
-        mains_hz=int(mains),
-        iso=iso,
-    )
+    height_mm = felt.camera.height_mm if height is None else height * 1000
+    seen = sight(known[key], height_mm, felt, mains_hz=int(mains), iso=iso)
     click.echo(json.dumps(seen.to_json()) if is_json else _text(seen, iso))
     if seen.grade is Grade.NO:
         raise click.exceptions.Exit(1)

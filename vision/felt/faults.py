@@ -67,9 +67,8 @@ def even_stripes(light: Points, at: Points) -> tuple[float, float]:
     each = waves @ (light * window) * (2 / window.sum())
     joint = np.abs(each.mean(axis=1))
     best = int(joint.argmax())
-    return max(0.0, float(joint[best] - np.median(joint))), float(
-        joint[best] / max(np.abs(each[best]).mean(), 1e-9)
-    )
+    alike = joint[best] / max(np.abs(each[best]).mean(), 1e-9)
+    return max(0.0, float(joint[best] - np.median(joint))), float(alike)
 
 
 def _in_two_lights(small: Image) -> bool:

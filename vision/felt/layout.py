@@ -232,10 +232,9 @@ class TableLayout:
             LayoutError: what it says is no layout.
         """
         try:
-            if path is None:
-                source = importlib.resources.files("hardware") / "table.toml"
-                return cls.parse(source.read_text(encoding="utf-8"))
-            return cls.parse(Path(path).read_text(encoding="utf-8"))
+            packaged = importlib.resources.files("hardware") / "table.toml"
+            source = packaged if path is None else Path(path)
+            return cls.parse(source.read_text(encoding="utf-8"))
         except OSError as error:
             raise VisionFileError(
                 f"the table layout {path or 'hardware/table.toml'} cannot be read: {error.strerror or error}"

@@ -112,16 +112,9 @@ class Lens:
 
     def to_text(self) -> str:
         """Write the calibration as JSON; :meth:`from_text` reads the same back."""
-        return json.dumps(
-            {
-                "width_px": self.width_px,
-                "height_px": self.height_px,
-                "matrix": self.matrix.tolist(),
-                "distortion": self.distortion.tolist(),
-                "error_px": self.error_px,
-            },
-            indent=1,
-        )
+        size = {"width_px": self.width_px, "height_px": self.height_px}
+        arrays = {"matrix": self.matrix.tolist(), "distortion": self.distortion.tolist()}
+        return json.dumps({**size, **arrays, "error_px": self.error_px}, indent=1)
 
     @classmethod
     def from_text(cls, text: str) -> Lens:
@@ -255,18 +248,10 @@ def lens_of(views: Sequence[BoardView], pictures: int | None = None) -> Lens:
 
 def fit_lens(views: Sequence[BoardView]) -> Lens:
     """Fit a lens to at least two views, without judging the result: `lens_of` does."""
-    known = np.asarray(_board().getChessboardCorners(), np.float32)
-    width, height = views[0].size
-    error, matrix, distortion, _, _ = cv2.calibrateCamera(
-        [known[view.ids] for view in views],
-        [view.corners for view in views],
-        (width, height),
-        np.eye(3),
-        np.zeros(5),
-    )
-    return Lens(
-        np.asarray(matrix, float), np.asarray(distortion, float).ravel()[:5], width, height, float(error)
-    )
+    known, size = np.asarray(_board().getChessboardCorners(), np.float32), views[0].size
+    printed, seen = [known[view.ids] for view in views], [view.corners for view in views]
+    error, matrix, bends, _, _ = cv2.calibrateCamera(printed, seen, size, np.eye(3), np.zeros(5))
+    return Lens(np.asarray(matrix, float), np.asarray(bends, float).ravel()[:5], *size, float(error))
 
 
 def _board() -> cv2.aruco.CharucoBoard:

@@ -109,11 +109,8 @@ class CameraModel:
 
     def area_mm(self, height_mm: float) -> tuple[float, float]:
         """Return width and height of the felt in view, millimetres."""
-        across, down = self.field_deg
-        return (
-            2 * height_mm * math.tan(math.radians(across) / 2),
-            2 * height_mm * math.tan(math.radians(down) / 2),
-        )
+        across, down = (2 * height_mm * math.tan(math.radians(field) / 2) for field in self.field_deg)
+        return across, down
 
     def px_per_mm(self, height_mm: float) -> float:
         """Return the pixels per millimetre of felt in the picture's middle."""

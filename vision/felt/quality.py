@@ -139,14 +139,8 @@ def judge(
         coloured = before["colour"] if before["colour"].ok else colour(shrunk)
         return {**before, "glare": _glare(level, near, layout), "colour": coloured}
     grey = as_grey(frame) if grey is None else grey
-    verdicts = [
-        _sharpness(grey, view, layout),
-        _resolution(view, layout),
-        _light(grey, view, layout),
-        _glare(level, near, layout),
-        _banding(level, near, layout),
-        colour(shrunk),
-    ]
+    verdicts = [_sharpness(grey, view, layout), _resolution(view, layout), _light(grey, view, layout)]
+    verdicts += [_glare(level, near, layout), _banding(level, near, layout), colour(shrunk)]
     if reference is not None:
         verdicts.append(_camera(view, layout, reference))
     return {verdict.name: verdict for verdict in verdicts}

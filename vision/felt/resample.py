@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import PictureError
+from vision.base.errors import TOO_SMALL, PictureError
 from vision.felt.layout import Zone
 from vision.felt.lens import Lens
 
@@ -70,14 +70,8 @@ def as_grey(frame: Image) -> Image:
     """
     if frame.dtype != np.uint8 or frame.ndim not in (2, 3) or (frame.ndim == 3 and frame.shape[2] != 3):
         raise PictureError("A picture must have 8 bits a channel, in one channel or in blue, green and red.")
-    height, width = frame.shape[:2]
-    if min(height, width) < MIN_FELT_PX:
-        raise PictureError(
-            "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
-            width=width,
-            height=height,
-            least=MIN_FELT_PX,
-        )
+    if min(frame.shape[:2]) < MIN_FELT_PX:
+        raise PictureError.of_size(TOO_SMALL, frame.shape, least=MIN_FELT_PX)
     return frame if frame.ndim == 2 else np.asarray(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY), np.uint8)
 
 

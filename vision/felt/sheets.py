@@ -115,9 +115,8 @@ def _fit(seen: Sequence[Points]) -> tuple[Matrix, Points]:
 
 
 def _parts(state: Points) -> tuple[Matrix, Points]:
-    return np.append(state[:8], 1.0).reshape(3, 3), np.concatenate(
-        [np.zeros((1, 3)), state[8:].reshape(3, 3)]
-    )
+    poses = np.concatenate([np.zeros(3), state[8:]]).reshape(4, 3)
+    return np.append(state[:8], 1.0).reshape(3, 3), poses
 
 
 def _residuals(state: Points, wanted: Points) -> Points:

@@ -156,14 +156,12 @@ def read_spread(
     spots = []
     hands = spread(layout)
     view = find_felt(frame, layout, lens)
-    for zone in read(frame, layout, reader, lens=lens).zones:
-        middles = view.to_image(
-            layout.zone(zone.place, zone.row).to_felt(layout.slots_mm(layout.zone(zone.place, zone.row)))
-        )
-        at = np.array([card.corners.mean(axis=0) for card in zone.cards]).reshape(-1, 2)
+    for zone, read_zone in zip(layout.zones, read(frame, layout, reader, lens=lens).zones, strict=True):
+        middles, laid = view.to_image(zone.to_felt(layout.slots_mm(zone))), read_zone.cards
+        at = np.array([card.corners.mean(axis=0) for card in laid]).reshape(-1, 2)
         for card, middle in zip(hands[zone.place][zone.row], middles, strict=True):
             away = np.linalg.norm(at - middle, axis=1) / view.px_per_mm
-            near = zone.cards[int(away.argmin())] if len(away) and away.min() < _SLOT_MM else None
+            near = laid[int(away.argmin())] if len(away) and away.min() < _SLOT_MM else None
             spots.append(
                 Spot(zone.place, zone.row, card, near.card if near else None, near is not None and near.sure)
             )

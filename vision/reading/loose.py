@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Points
-from vision.base.errors import PictureError
+from vision.base.errors import N_, TOO_SMALL, PictureError
 from vision.felt.quality import PictureVerdict, colour
 from vision.reading.cards import RANKS
 from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, fuse, name
@@ -22,6 +22,7 @@ from vision.reading.signs import cut_signs
 from vision.reading.suits import judge_suits
 from vision.reading.table_reading import ReadCard, denied_or, read_card
 
+WIDE = N_("The picture is a panorama of %(width)s×%(height)s pixels, its cards too small: cut it into parts.")
 _PYRAMID_PX = (300, 560, 1050, 1968)  # long side
 _MAX_PASSES = 8
 _MAX_FIRST_ENLARGED = 2.2  # times that a picture is enlarged for a first reading, at most
@@ -92,22 +93,13 @@ def check_size(picture: Image) -> list[float]:
 
     Raises PictureError for one that is too small for any of them, and for a panorama.
     """
-    height, width = picture.shape[:2]
-    long_side = max(height, width)
-    if long_side > _PANORAMA * min(height, width):
-        raise PictureError(
-            "The picture is a panorama of %(width)s×%(height)s pixels, its cards too small: cut it into parts.",
-            width=width,
-            height=height,
-        )
+    long_side = max(picture.shape[:2])
+    if long_side > _PANORAMA * min(picture.shape[:2]):
+        raise PictureError.of_size(WIDE, picture.shape)
     scales = [target / long_side for target in _PYRAMID_PX if target < _MAX_FIRST_ENLARGED * long_side]
     if not scales:
-        raise PictureError(
-            "The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.",
-            width=width,
-            height=height,
-            least=math.floor(_PYRAMID_PX[0] / _MAX_FIRST_ENLARGED) + 1,
-        )
+        least = math.floor(_PYRAMID_PX[0] / _MAX_FIRST_ENLARGED) + 1
+        raise PictureError.of_size(TOO_SMALL, picture.shape, least=least)
     return scales
 
 
@@ -118,12 +110,10 @@ def read_photograph(picture: Image, reader: CardReader) -> tuple[list[ReadCard],
     """
     seen, cards = colour(picture), _with_signs(picture, read_loose(picture, reader), reader)
     suits, taken = judge_suits([card.named for card in cards])
-    read = [
-        denied_or(
-            read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear), card.named
-        )
-        for card, clear in zip(cards, taken, strict=True)
-    ]
+    read = []
+    for card, clear in zip(cards, taken, strict=True):
+        one = read_card(card.named, card.corners, reader.calibrations.loose, fit=seen.ok and clear)
+        read.append(denied_or(one, card.named))
     return read, {verdict.name: verdict for verdict in (seen, suits)}
 
 

@@ -112,7 +112,8 @@ def find_others(
     plan = _Plan.of(layout)
     above = look_down(frame, view, layout)[1] if above is None else above
     seen = _reflectance(above, plan, [m.id for m in view.markers])
-    paper, skin = _paper(seen), _skin(seen)
+    paper = np.asarray(cv2.inRange(seen, (PAPER,) * 3, (255,) * 3), np.uint8)
+    skin = np.asarray(cv2.inRange(cv2.cvtColor(seen, cv2.COLOR_BGR2HSV), *_SKIN), np.uint8)
     found: list[tuple[str, Points]] = []
     taken = np.zeros_like(plan.print)
     if layout.natural_marker is not None:
@@ -132,7 +133,7 @@ def find_others(
         )
         corner = (window[1].start, window[0].start)
         found += [(what, box + corner) for what, box in _name_region(region, layers, layout.card)]
-    return tuple(Other(what, view.to_image(_mm(box))) for what, box in found)
+    return tuple(Other(what, view.to_image((box + 0.5) / PX_PER_MM)) for what, box in found)
 
 
 def look_down(frame: Image, view: FeltView, layout: TableLayout) -> tuple[Zone, Image]:
@@ -294,10 +295,6 @@ def _beyond(skin: Mask, rest: Mask) -> Mask:
     return np.asarray(touched[labels])
 
 
-def _paper(seen: Image) -> Mask:
-    return np.asarray(cv2.inRange(seen, (PAPER,) * 3, (255,) * 3), np.uint8)
-
-
 def _natural_markers(seen: Image, marker: NaturalMarker) -> Iterator[Points]:
     """Find patches of the marker's colour, shape and size anywhere: their rectangles, 4 × 2 pixels."""
     low, high = (tuple(level + way * _LIKE_THE_MARKER for level in marker.bgr) for way in (-1, 1))
@@ -410,21 +407,14 @@ def _row(part: Mask, card: CardSize) -> Iterator[tuple[Points, bool]]:
     if np.linalg.norm(b - a) < np.linalg.norm(c - b):
         a, b, c, d = b, c, d, a  # a to b is a long side
     first, second = sorted((short, long / count))
+    # a card's sides, or those of a card partly under its neighbour
+    sized = abs(second / card.height_mm - 1) < _CARD_SLACK and 0.7 < first / card.width_mm < 1 + _CARD_SLACK
     for k in range(count):
         start, end = k / count, (k + 1) / count
         one = np.array([a + (b - a) * start, a + (b - a) * end, d + (c - d) * end, d + (c - d) * start])
         inside = np.zeros_like(part)
         _fill(inside, one, 1)
-        yield one, bool(_area(part & inside) > _WHOLE * first * second and _card_sized(first, second, card))
-
-
-def _card_sized(short: float, long: float, card: CardSize) -> bool:
-    """Return whether sides in millimetres are a card's, or those of a card partly under its neighbour."""
-    return abs(long / card.height_mm - 1) < _CARD_SLACK and 0.7 < short / card.width_mm < 1 + _CARD_SLACK
-
-
-def _skin(seen: Image) -> Mask:
-    return np.asarray(cv2.inRange(cv2.cvtColor(seen, cv2.COLOR_BGR2HSV), *_SKIN), np.uint8)
+        yield one, sized and _area(part & inside) > _WHOLE * first * second
 
 
 def _share(mask: Mask, region: Mask) -> float:
@@ -451,12 +441,8 @@ def _grown(mask: Mask, kernel: Mask) -> Mask:
 
 
 def _px(points_mm: Points) -> Points:
-    """Map n × 2 millimetres of the felt to pixels of its picture; :func:`_mm` maps back."""
+    """Map n × 2 millimetres of the felt to pixels of its picture."""
     return np.asarray(np.asarray(points_mm) * PX_PER_MM - 0.5)
-
-
-def _mm(points_px: Points) -> Points:
-    return np.asarray((points_px + 0.5) / PX_PER_MM)
 
 
 def _fix(points_px: Points) -> NDArray[np.int32]:

@@ -73,25 +73,14 @@ class StillReader:
         """
         small = shrink(frame)
         last, self._last = self._last, small
-        if last is None or last.shape != small.shape:
-            self._readings.clear()
-            return WaitReason.FIRST
-        why = _change(last, small)
+        why = WaitReason.FIRST if last is None or last.shape != small.shape else _change(last, small)
         if why is not None:
             self._readings.clear()
             return why
-        reference = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
-        self._readings.append(
-            read(
-                frame,
-                self.layout,
-                self.reader,
-                lens=self.lens,
-                reference=reference,
-                memory=self.memory,
-                dealt=self.dealt,
-            )
-        )
+        lens, memory, dealt = self.lens, self.memory, self.dealt
+        at = self.felt.reference(frame.shape[1], frame.shape[0]) if self.felt else None
+        reading = read(frame, self.layout, self.reader, lens=lens, reference=at, memory=memory, dealt=dealt)
+        self._readings.append(reading)
         if len(self._readings) < self.agree:
             return WaitReason.MORE
         readings, self._readings = self._readings, []

@@ -508,8 +508,6 @@ class _Clock:
 
 def _on_felt(indices: Indices, area: Zone, px_per_mm: float) -> Indices:
     """Map indices from the upright picture of an area to millimetres on the felt."""
-    if not len(indices):
-        return indices
     origin = area.to_felt(np.zeros((1, 2)))
     return replace(
         indices,

@@ -129,10 +129,8 @@ def score_deck(
     score = Score()
     for number in range(tables):
         rng = np.random.default_rng([seed, number, zlib.crc32(f"{deck.name}/{condition.name}".encode())])
-        hands = deal(rng, layout)
-        scene = render_table(
-            hands, layout, deck, seed=rng, conditions=condition.conditions, scale=condition.scale
-        )
+        hands, look = deal(rng, layout), condition.conditions
+        scene = render_table(hands, layout, deck, seed=rng, conditions=look, scale=condition.scale)
         reading = read(scene.frame, layout, reader)
         score_table(hands, reading, score)
         for stage, value in reading.ms.items():

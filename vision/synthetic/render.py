@@ -256,7 +256,7 @@ def _empty_table(
     warp = to_px @ np.linalg.inv(mm_to_pixels(felt_density))
     low, high = _bounds(project(to_px, corners), size)
     part = frame[low[1] : high[1], low[0] : high[0]]
-    moved = _move(warp, low)
+    moved = np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ warp
     cv2.warpPerspective(
         felt, moved, (part.shape[1], part.shape[0]), part, cv2.INTER_LINEAR, cv2.BORDER_TRANSPARENT
     )
@@ -267,10 +267,6 @@ def _bounds(points: Points, size: tuple[int, int], margin: int = 1) -> tuple[Poi
     low = np.clip(np.floor(points.min(axis=0)).astype(int) - margin, 0, size)
     high = np.clip(np.ceil(points.max(axis=0)).astype(int) + margin + 1, 0, size)
     return low, high
-
-
-def _move(homography: Matrix, low: Points) -> Matrix:
-    return np.array([[1, 0, -low[0]], [0, 1, -low[1]], [0, 0, 1]]) @ homography
 
 
 def _put(frame: Image, picture: Image, corners: Points, deck: Deck, shadow: float) -> None:
