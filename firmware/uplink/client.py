@@ -27,8 +27,8 @@ MAX_ANSWER: Final = 64 << 10
 """Bytes of an answer to an offer, headers included, that are read; a pit that floods is left."""
 MAX_FILE: Final = 16 << 20
 """Bytes of something that is fetched, headers included."""
-MAX_WISHES: Final = 20
-"""Wishes of one answer that are looked at."""
+MAX_DATA_REQUESTS: Final = 20
+"""Data requests of one answer that are looked at."""
 _RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18})")
 _MAX_REASON: Final = 300
 """Characters of the pit's reason that are kept."""
@@ -93,15 +93,15 @@ class Answer:
                 raise PitUnreachable("The pit gave an answer that this release does not understand.")
         proof = value.get("proof")
         self.proof: Final[dict[str, Any]] = proof if isinstance(proof, dict) else {}
-        wishes, now_ms = value.get("wishes"), value.get("now")
+        requests, now_ms = value.get("wishes"), value.get("now")
         self.now_ms: Final[int] = now_ms if type(now_ms) is int and 0 < now_ms <= LATEST_MS else 0
         """The pit's clock, UTC milliseconds; 0 where it says nothing."""
         self.files: Final[object] = value.get("files")
         """What it asks this table to fetch (`firmware.uplink.inbox.requests`); None where it says nothing."""
-        self.wishes: Final[list[dict[str, Any]]] = [
-            wish
-            for wish in (wishes if isinstance(wishes, list) else [])[:MAX_WISHES]
-            if isinstance(wish, dict) and is_hash(wish.get("hash"))
+        self.data_requests: Final[list[dict[str, Any]]] = [
+            request
+            for request in (requests if isinstance(requests, list) else [])[:MAX_DATA_REQUESTS]
+            if isinstance(request, dict) and is_hash(request.get("hash"))
         ]
 
 

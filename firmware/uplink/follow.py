@@ -151,8 +151,8 @@ class Follower:
             self._receive(self._witness, answer.proof)
         if self._inbox is not None:
             self._inbox.ask(answer.files)
-        for wish in answer.wishes:
-            self._fulfil(wish)
+        for request in answer.data_requests:
+            self._fulfil(request)
         return 0.0 if answer.have.seq < head.seq else LOOK_EVERY_S
 
     def _holds(self) -> WitnessHolding | None:
@@ -229,9 +229,9 @@ class Follower:
             after = "WHERE seq >= ? ORDER BY seq LIMIT ?"
             return [batch(entries(db, after, (*restored, MAX_ROWS))) for restored in restores]
 
-    def _fulfil(self, wish: dict[str, Any]) -> None:
+    def _fulfil(self, request: dict[str, Any]) -> None:
         """Send what the pit asks for; note what this table does not have any more."""
-        digest, kind, name = wish["hash"], wish.get("kind"), str(wish.get("name", ""))
+        digest, kind, name = request["hash"], request.get("kind"), str(request.get("name", ""))
         data = self._content(digest) if kind == "content" else self._image(name)
         if data is None or content_hash(data) != digest:
             self._missing = (*self._missing, digest)

@@ -41,8 +41,8 @@ from pit.errors import (
 )
 from pit.files.offers import HouseRepository
 from pit.files.requests import keep_progress, may_fetch
+from pit.follow.data_requests import fulfil
 from pit.follow.news import News
-from pit.follow.wishes import fulfil
 from pit.log.answers import Answers
 from pit.log.keeper import Keeper
 from pit.status.tables import Table, table_of_serial
@@ -117,7 +117,12 @@ def make_door(
             said = requests_from_table(list(offer.files))
             with database.transaction() as connection:
                 files_now = keep_progress(connection, taken.table_id, offer.release, said)
-        answer = {"have": list(taken.head), "wishes": taken.wishes, "files": files_now, "now": taken.at_ms}
+        answer = {
+            "have": list(taken.head),
+            "wishes": taken.data_requests,
+            "files": files_now,
+            "now": taken.at_ms,
+        }
         if answers is not None and offer.holds is not None:
             proof = answers.to(taken.table_id, taken.record_id, offer.holds)
             if proof is not None:
@@ -154,7 +159,7 @@ def make_door(
         with database.transaction() as connection:
             if not fulfil(connection, g.table, digest, "image"):
                 return _refuse(404, PitError("Nobody asked for that."))
-            files.keep(digest, data)  # durable before the wish is: an error here undoes that
+            files.keep(digest, data)  # durable before the request is ended: an error here undoes that
         return _answer(200, {})
 
     @app.get("/v1/files/<digest>")

@@ -21,7 +21,7 @@ from firmware.uplink.wire import Head, Offer, encode_rows
 from pit.door.branches import BranchState, hash_at, is_branch, open_branch
 from pit.errors import Fork
 from pit.files.requests import FILES
-from pit.follow.wishes import WISHES, lacking, wishes_of
+from pit.follow.data_requests import DATA_REQUESTS, data_requests_of, end_missing
 from pit.status.tables import TABLE_COLUMNS, Table, serial_text, table_of_row, table_of_serial
 from pit.store.database import Connection, Database
 from pit.store.months import make_months
@@ -29,7 +29,7 @@ from pit.store.months import make_months
 log = logging.getLogger(__name__)
 
 ASKED: Final = (
-    f"{TABLE_COLUMNS}, {WISHES}, (extract(epoch FROM now()) * 1000)::bigint,"
+    f"{TABLE_COLUMNS}, {DATA_REQUESTS}, (extract(epoch FROM now()) * 1000)::bigint,"
     f" set_config('synchronous_commit', CASE WHEN %s THEN 'local' ELSE 'off' END, true), {FILES}"
 )
 """What is asked of a table first. A heartbeat waits for no disk: a crash of the database forgets when it was. Rows are
@@ -101,7 +101,7 @@ class TakeResult:
 
     head: Head
     """How far the pit has the record now."""
-    wishes: list[dict[str, Any]]
+    data_requests: list[dict[str, Any]]
     """What the table is asked for."""
     record_id: int = 0
     rows: Sequence[Entry] = ()
@@ -142,18 +142,18 @@ def _take_from(database: Database, serial: str, offer: Offer) -> TakeResult:
             ).fetchone()
             table = table_of_row(asked)
             assert asked is not None
-            wishes, at_ms, _, files = asked[4:]
+            data_requests, at_ms, _, files = asked[4:]
             if offer.missing:
-                lacking(connection, table, offer.missing)
-                wishes = wishes_of(connection, table)
+                end_missing(connection, table, offer.missing)
+                data_requests = data_requests_of(connection, table)
             if not offer.record:
-                return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
+                return TakeResult(Head(), data_requests, at_ms=at_ms, table_id=table.table_id, files=files)
             _verify(offer.rows)
             stored = _lock(connection, table, offer)
             if stored is None:
-                return TakeResult(Head(), wishes, at_ms=at_ms, table_id=table.table_id, files=files)
+                return TakeResult(Head(), data_requests, at_ms=at_ms, table_id=table.table_id, files=files)
             record_id, head, new = _take(connection, table, offer, stored)
-            return TakeResult(head, wishes, record_id, new, at_ms, table.table_id, files)
+            return TakeResult(head, data_requests, record_id, new, at_ms, table.table_id, files)
     except Fork as fork:
         with database.transaction() as connection:
             _quarantine(connection, table_of_serial(connection, serial), offer, fork)

@@ -15,8 +15,8 @@ from firmware.table.entry import Entry
 from firmware.table.events import BY_TYPE, HandDisputed
 from firmware.uplink.wire import NAMING_TEXTS, texts_named
 from pit.errors import UNREADABLE, not_taken, of_no_release, reason
+from pit.follow.data_requests import images_of_hand, request_data
 from pit.follow.news import BATCH, Source
-from pit.follow.wishes import images_of_hand, wish
 from pit.store.database import Connection, Database, columns, insert, rows_by_name, write_each
 from pit.store.workers import OURS
 
@@ -163,9 +163,11 @@ def _write(connection: Connection, followed: list[_RecordChange]) -> None:
         _write_hands(connection, hands)
     for at in followed:
         if at.texts:
-            wish(connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()])
+            request_data(
+                connection, at.record_id, "content", [(what, digest) for digest, what in at.texts.items()]
+            )
         for hand in at.disputed:
-            wish(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
+            request_data(connection, at.record_id, "image", images_of_hand(connection, at.record_id, hand))
     connection.cursor().executemany(
         "UPDATE projection SET seq = %s, subject = %s, stuck_at = %s, stuck_why = %s WHERE record_id = %s",
         [

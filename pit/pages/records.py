@@ -31,9 +31,9 @@ from dealer_ui.web.services import Services, services
 from firmware.record.dispute_file import export_path, write_dispute_file
 from firmware.record.evidence.signing import DeviceKey
 from firmware.table.errors import CaptureError, TableError
+from pit.follow.data_requests import request_data
 from pit.follow.reader import PitCaptures, PitReader
 from pit.follow.search import Record, record_of
-from pit.follow.wishes import wish
 from pit.log.proofs import proofs_of
 from pit.pages import guard
 from pit.pages.people import HANDS, record_act
@@ -116,7 +116,7 @@ def _wish(record: Record, hand: int) -> None:
     lacking = [(name, digest) for name, digest in store.named(hand).items() if not store.has(digest)]
     if lacking:
         with pit().database.transaction() as connection:
-            wish(connection, record.record_id, "image", lacking)
+            request_data(connection, record.record_id, "image", lacking)
 
 
 class Pictures:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from dealer_ui.web.log_in import access
 from dealer_ui.web.services import stream_source
 from firmware.table import events as ev
-from pit.follow.wishes import fulfil, wishes_of
+from pit.follow.data_requests import data_requests_of, fulfil
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from tests.browser.axe import barriers
@@ -210,7 +210,7 @@ def test_a_dispute_is_taken_from_its_tile_to_its_file_in_three_touches(
         page.wait_for_url(re.compile("/record/1/review/1/dispute"))
         expect(page.locator("#pictures")).to_contain_text("0 of 2")
         with house.database.transaction() as connection:
-            for one in wishes_of(connection, sent.table):
+            for one in data_requests_of(connection, sent.table):
                 if one["kind"] == "image":
                     pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
                     fulfil(connection, sent.table, one["hash"], "image")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from firmware.table import events as ev
 from pit.authority import Authority
 from pit.door.enrolment import remember
-from pit.follow.wishes import fulfil, wishes_of
+from pit.follow.data_requests import data_requests_of, fulfil
 from pit.pages.people import PitRole
 from pit.pages.services import pit
 from tests.browser.pit_floor import NOW_MS, add_channels, add_downs, add_hands, add_log
@@ -104,7 +104,7 @@ def test_nothing_of_a_disputed_hand_is_cut_before_and_after_its_pictures_came(
         expect(page.locator("#pictures")).to_contain_text("0 of 2")
         page.goto("about:blank")  # it would load itself again once the pictures are there
         with house.database.transaction() as connection:
-            for one in wishes_of(connection, sent.table):
+            for one in data_requests_of(connection, sent.table):
                 if one["kind"] == "image":
                     pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
                     fulfil(connection, sent.table, one["hash"], "image")

@@ -52,7 +52,7 @@ class PitTarget:
             answer = self.client.offer(offer)
         if answer.have != self.record.head:
             raise AppError(f"The pit has {answer.have.seq} rows of {self.record.head.seq}.")
-        self._missing = tuple(wish["hash"] for wish in answer.wishes)
+        self._missing = tuple(request["hash"] for request in answer.data_requests)
 
 
 class DirectTarget:

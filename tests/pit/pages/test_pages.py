@@ -220,12 +220,12 @@ def test_a_list_of_acts_that_cannot_be_is_refused_with_a_sentence(house: House) 
 
 def bring_pictures(house: House) -> None:
     """The first table sends what it was asked for."""
-    from pit.follow.wishes import fulfil, wishes_of
+    from pit.follow.data_requests import data_requests_of, fulfil
     from pit.pages.services import pit
 
     sent, felt = house.tables[0], house.felts[0]
     with house.database.transaction() as connection:
-        for one in [one for one in wishes_of(connection, sent.table) if one["kind"] == "image"]:
+        for one in [one for one in data_requests_of(connection, sent.table) if one["kind"] == "image"]:
             pit(house.app).files.keep(one["hash"], felt.captures.read(one["name"]))
             fulfil(connection, sent.table, one["hash"], one["kind"])
 

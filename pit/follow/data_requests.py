@@ -1,4 +1,7 @@
-"""What a table is asked for: texts that its rows name by hash, and images of a hand that somebody needs."""
+"""What a table is asked for: texts that its rows name by hash, and images of a hand that somebody needs.
+
+The database table is `wish`, the key in an answer `wishes`.
+"""
 
 import json
 from collections.abc import Collection, Iterable
@@ -10,15 +13,17 @@ from pit.status.tables import Table
 from pit.store.database import Connection
 
 AT_ONCE: Final = 20
-"""Wishes in one answer."""
-WISHES: Final = f"""(SELECT coalesce(json_agg(json_build_object('kind', kind, 'hash', hash, 'name', name)), '[]')
+"""Data requests in one answer."""
+DATA_REQUESTS: Final = f"""(SELECT coalesce(json_agg(json_build_object('kind', kind, 'hash', hash, 'name', name)), '[]')
     FROM (SELECT kind, hash, name FROM wish WHERE wish.table_id = gaming_table.table_id AND ended_at IS NULL
           ORDER BY wish_id LIMIT {AT_ONCE}) AS open_wish)"""
-"""What a row of `gaming_table` is asked for, as JSON, the oldest wish first."""
+"""What a row of `gaming_table` is asked for, as JSON, the oldest request first."""
 Kind = Literal["content", "image"]
 
 
-def wish(connection: Connection, record_id: int, kind: Kind, hashes: Iterable[tuple[str, str]]) -> None:
+def request_data(
+    connection: Connection, record_id: int, kind: Kind, hashes: Iterable[tuple[str, str]]
+) -> None:
     """Ask a record's table for things by name and hash, each once."""
     connection.cursor().executemany(
         "INSERT INTO wish (table_id, kind, hash, name) SELECT table_id, %s, %s, %s FROM record WHERE record_id = %s"
@@ -39,16 +44,16 @@ def images_of_hand(connection: Connection, record_id: int, hand: int) -> list[tu
     return list(found.items())
 
 
-def wishes_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
-    """Return what a table is asked for now, the oldest wish first."""
+def data_requests_of(connection: Connection, table: Table) -> list[dict[str, Any]]:
+    """Return what a table is asked for now, the oldest request first."""
     row = connection.execute(
-        f"SELECT {WISHES} FROM gaming_table WHERE table_id = %s", (table.table_id,)
+        f"SELECT {DATA_REQUESTS} FROM gaming_table WHERE table_id = %s", (table.table_id,)
     ).fetchone()
     return row[0] if row else []
 
 
 def fulfil(connection: Connection, table: Table, digest: str, kind: Kind) -> bool:
-    """End a wish; return False if there was none. A wish that was ended before may be fulfilled again."""
+    """End a data request; return False if there was none. One that was ended before may be fulfilled again."""
     done = connection.execute(
         "UPDATE wish SET ended_at = coalesce(ended_at, now()), missing = false"
         " WHERE table_id = %s AND hash = %s AND kind = %s",
@@ -57,8 +62,8 @@ def fulfil(connection: Connection, table: Table, digest: str, kind: Kind) -> boo
     return done.rowcount > 0
 
 
-def lacking(connection: Connection, table: Table, hashes: Collection[str]) -> None:
-    """End wishes for what the table does not have any more."""
+def end_missing(connection: Connection, table: Table, hashes: Collection[str]) -> None:
+    """End requests for what the table does not have any more."""
     if not hashes:
         return
     connection.execute(
