@@ -118,10 +118,8 @@ def _calibration(reader: JournalReader, state: State, now_ms: int) -> dict[str, 
 
 
 def _anchor(reader: JournalReader, now_ms: int) -> dict[str, Any]:
-    signed = reader.anchors()
-    if not signed:
-        return {"anchored": False}
-    return {"anchored": True, "anchor_age_ms": now_ms - signed[-1].wall_ms}
+    last = reader.last_anchor()
+    return {"anchored": False} if last is None else {"anchored": True, "anchor_age_ms": now_ms - last.wall_ms}
 
 
 def _profile(reader: JournalReader, state: State) -> dict[str, Any]:
