@@ -16,11 +16,13 @@ from firmware.health.checks import CHECKS, DAY_MS, judge
 from firmware.health.facts import Facts
 from firmware.health.record_facts import record_facts
 from firmware.messages import Message
-from firmware.record.journal.journal import Journal, JournalReader
+from firmware.record.journal.journal import Entry, Journal, JournalReader
 from firmware.table import events as ev
 from firmware.table.events import Calibration, CameraCalibrated
 from firmware.table.settings import HouseSettings
 from tests.firmware.conftest import ROWS, Deal
+from tests.firmware.record.test_verify import KEY
+from tests.generated_record import generate_record
 
 
 def seen(ok: bool, figure: float, limit: float) -> dict[str, Any]:
@@ -388,6 +390,25 @@ def test_a_record_that_lost_every_row_is_bad(tmp_path: Path, emptied: bool) -> N
 def test_a_record_that_cannot_be_read_is_bad(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 40)
     assert of("chain", Facts.from_json(record_facts(JournalReader(tmp_path), 0))).verdict == "bad"
+
+
+def test_a_longer_record_costs_the_table_no_longer_check(tmp_path: Path) -> None:
+    """The heartbeat's own thread makes it: a check of seconds is taken for a table that hangs."""
+
+    class Counter(JournalReader):
+        returned = 0
+
+        def _sound(self, rows: list[Entry]) -> list[Entry]:
+            self.returned += len(rows)
+            return super()._sound(rows)
+
+    found = []
+    for _ in range(2):
+        generate_record(tmp_path, 40, key=KEY)
+        reader = Counter(tmp_path)
+        assert record_facts(reader, 0)["anchored"]
+        found.append(reader.returned)
+    assert found[0] == found[1] < 40
 
 
 def test_a_fault_that_comes_over_the_tables_socket_is_said_with_its_values() -> None:
