@@ -9,9 +9,6 @@ def N_(text: str, /) -> str:  # noqa: N802 - gettext's own name for it
     return text
 
 
-TOO_SMALL: Final = N_("The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.")
-
-
 class VisionError(Exception):
     """The root of all errors that vision raises on purpose.
 

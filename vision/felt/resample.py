@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from vision.base.arrays import Image, Matrix, Points
-from vision.base.errors import TOO_SMALL, PictureError
+from vision.base.errors import N_, PictureError
 from vision.felt.layout import Zone
 from vision.felt.lens import Lens
 
 MIN_FELT_PX = 64
 """No felt can be made out in a smaller picture."""
+TOO_SMALL = N_("The picture is %(width)s×%(height)s pixels; at least %(least)s each way are needed.")
 
 
 def rectify(

@@ -13,8 +13,9 @@ import cv2
 import numpy as np
 
 from vision.base.arrays import Image, Points
-from vision.base.errors import N_, TOO_SMALL, PictureError
+from vision.base.errors import N_, PictureError
 from vision.felt.quality import PictureVerdict, colour
+from vision.felt.resample import TOO_SMALL
 from vision.reading.cards import RANKS
 from vision.reading.decode import CLEARLY_THERE, Cluster, NamedCluster, clusters, fuse, name
 from vision.reading.network import CardReader, Floats, Indices
