@@ -207,12 +207,12 @@ class Live(SnapshotFollower[Snapshot]):
         self._publish(_empty_screen(Message(OWN_ERROR)))
 
     def _read(self) -> bool:
-        """Read the state if the journal has grown or is another file; return True if so."""
+        """Read the state if the journal ends at another row or is another file; return True if so."""
         try:
             file = self._reader.path.stat().st_ino
         except FileNotFoundError:
             file = None
-        if file == self._file and self._seq >= 0 and not self._reader.events_since(self._seq, limit=1):
+        if file == self._file and self._reader.head()[0] == self._seq:
             return False
         state, seq = self._reader.recover()
         self._rules = rules_now(state, self._reader.content)

@@ -20,6 +20,7 @@ from dealer_ui.view.screen import Screen
 from dealer_ui.web.services import services
 from firmware.record.journal.journal import JournalReader
 from tests.dealer_ui.felt import Felt
+from tests.firmware.record.test_verify import bend
 from tests.waiting import DEADLINE, SPEED, until
 
 
@@ -78,6 +79,14 @@ def test_a_journal_that_is_another_file_now_is_read_again(felt: Felt, live: Live
     second.deal()
     assert live.now().screen.phase == "dealing"
     second.journal.close()
+
+
+def test_a_journal_that_lost_its_last_row_in_place_is_read_again(felt: Felt, live: Live) -> None:
+    felt.to_settled()
+    assert live.now().screen.phase == "settled"
+    felt.journal.close()
+    bend(felt.folder, "DELETE FROM journal WHERE type = 'settled'")
+    assert live.now().screen.phase == "review"
 
 
 def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> None:
