@@ -24,7 +24,7 @@ _COMMIT: Final = "FELTWATCH_TEST_COMMIT"
 
 
 def examples(most: int, **more: Any) -> settings:
-    """Return Hypothesis's settings; a machine that is busy with something else is no reason for a test to fail."""
+    """Return Hypothesis's settings; a machine that is busy with something else must not make a test fail."""
     return settings(max_examples=most if THOROUGH else max(10, most // 5), deadline=None, **more)
 
 

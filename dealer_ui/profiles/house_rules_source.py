@@ -16,7 +16,7 @@ from firmware.rules.profiles.sections import OPTIONS
 from firmware.rules.profiles.sources import cite
 
 _BY_THE_HOUSE: Final = ("irregularities.", "limits.")
-"""Options that are no reading of the document where it does not name them."""
+"""Options that are not a reading of the document where it does not name them."""
 _TIMES: Final = "_times"
 """The end of an option that multiplies."""
 _CHANGES: Final = "basics.changes"
@@ -143,7 +143,7 @@ def _document_says(rules: Values, rule: NumberedRule) -> str:
 
 
 def _others(rules: Values, rule: NumberedRule) -> Iterator[str]:
-    """Yield every other reading of a rule: other values of its options, and what is no value of one."""
+    """Yield every other reading of a rule: other values of its options, and what is not a value of one."""
     for path in rule.about:
         if not _silent_or_open(rules, path):
             continue

@@ -190,7 +190,7 @@ class Kiosk:
             return
         if lived_s >= self._start_s:
             self._start_s = min(2 * self._start_s, MAX_START_S)
-        # a damaged profile is no reason to stay dark
+        # a damaged profile must not keep the screen dark
         shutil.rmtree(self._home / "chromium", ignore_errors=True)
 
     def _until_over(self, browser: Browser, watch: Watch | None) -> str:

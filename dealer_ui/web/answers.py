@@ -181,7 +181,7 @@ class ProfileFileOrder:
 
 @dataclass(frozen=True)
 class ProfileMistake:
-    """What is wrong with a profile's text; `line` is 0 and `key` empty where it is no single one."""
+    """What is wrong with a profile's text; `line` is 0 and `key` empty where it is not a single one."""
 
     line: int
     key: str

@@ -148,7 +148,7 @@ def ask_table(order: dict[str, Any], by: str | None, data: Path) -> dict[str, An
     if not link.is_listening():
         return None
     signed = {"by": by} if by else {}
-    if by and (pin := pin_asked(f"PIN of {by}")):  # an empty one is no try
+    if by and (pin := pin_asked(f"PIN of {by}")):  # an empty one is not a try
         signed["pin"] = pin
     answer = link.send(order | {"at": "console"} | signed)
     if not answer["ok"]:

@@ -134,7 +134,7 @@ def _object(value: object, key: str, known: frozenset[str]) -> Json:
 def _require(data: Json, name: str, key: str, kind: type, wanted: str) -> Any:
     """Return a required value. Raises HandError."""
     value = data.get(name)
-    # A bool is an int in Python, but true is no number of cents.
+    # A bool is an int in Python, but true is not a number of cents.
     if type(value) is not kind or (isinstance(value, int) and abs(value) > LARGEST_NUMBER):
         raise _wrong(data, name, key, wanted)
     return value

@@ -212,7 +212,7 @@ class State(LastingState):
 
     @property
     def is_paid(self) -> bool:
-        """Whether the hand is settled, is no reopened one, and all its payments are marked."""
+        """Whether the hand is settled and not reopened, and all its payments are marked."""
         return self.phase is Phase.SETTLED and not self.reopened and not self.unpaid
 
     @cached_property

@@ -51,7 +51,7 @@ Says = Literal["", "same", "other"]
 
 
 class EnrolmentError(TableError, ValueError):
-    """A body that is no request for an enrolment, or no answer to one."""
+    """A body that is not a request for an enrolment, or not an answer to one."""
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def read_status(folder: Path, now_s: float) -> dict[str, Any] | None:
             return None
         at = float(value["at_s"])
         log_trouble = value["log_trouble"]
-        text_of(value["trouble"]), text_of(log_trouble)  # raises for what is no text
+        text_of(value["trouble"]), text_of(log_trouble)  # raises for what is not a text
         return {
             "have": int(value["have"]),
             "silent_s": max(0.0, now_s - at) if at else None,

@@ -194,7 +194,7 @@ class Witness:
 
 
 def proofs_in(folder: Path, rows: list[int]) -> dict[str, bytes]:
-    """Return the kept proofs of these signed rows as files of a dispute file, by name; none is no error."""
+    """Return the kept proofs of these signed rows as files of a dispute file, by name; there may be none."""
     found: dict[str, bytes] = {}
     keys: dict[str, None] = {}
     for row in rows:

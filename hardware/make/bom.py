@@ -229,7 +229,7 @@ class Bom(DataTable):
         return f"the oldest price is {age} days old: ask for all of them anew" if age > FRESH_DAYS else ""
 
     def length_m(self, part_id: str) -> float:
-        """Return how long a cable is. Raises DataTableError: there is no such part, or it is no cable."""
+        """Return how long a cable is. Raises DataTableError: there is no such part, or it is not a cable."""
         long = self.get(part_id).length_m
         if long is None:
             raise DataTableError(f"the parts list has no cable {part_id}")

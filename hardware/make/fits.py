@@ -16,7 +16,7 @@ COILS_MM: Final = 180.0
 METAL_MM: Final = 50.0
 """Between an antenna's recess and a post, a plate's edge or the puck reader's board."""
 LUMEN_PER_WATT: Final = 120.0
-"""Of a bar behind its diffuser, at most: more is no honest figure."""
+"""Of a bar behind its diffuser, at most: more is not credible."""
 USB_M: Final = 5.0
 """The longest USB cable."""
 

@@ -327,7 +327,7 @@ def read_photograph(task: Photograph) -> Outcome:
 
 
 def describe_machine() -> str:
-    """Name the machine in words, with how busy it is: figures of a busy machine are no lower bound."""
+    """Name the machine in words, with how busy it is: figures of a busy machine are not a lower bound."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     names = [line.partition(":")[2].strip() for line in lines if line.startswith(("model name", "Model"))]

@@ -256,7 +256,7 @@ def write_errors(model: Path, tables: int, seed: int) -> Path:
             hard = name in ODD_JUDGING or c.sets != "ordinary"
             plain = Tables(model, deck_folder(name), c, 1 if hard else tables, seed)
             tasks["hard" if hard else "at rest", name, c.name] = plain
-            if not hard:  # another seed: a table with a hand is no second look at a table without one
+            if not hard:  # another seed: a table with a hand is not a second look at a table without one
                 tasks["hands", name, c.name] = replace(plain, tables=1, seed=seed + 1, hand=True)
     found = read_all(tasks)
     at_rest, hands = (total(o for key, o in found.items() if key[0] == part) for part in ("at rest", "hands"))

@@ -20,8 +20,8 @@ WITHIN_S: Final = 86_400
 MIN_CARDS, MIN_ASKED_CARDS = 200, 5
 """Cards before, and after, and asked cards, below which a share of asked cards says nothing."""
 DEVIATIONS: Final = 5.0
-"""Standard deviations above what is expected from which on a share is no chance. It is judged after each hand: of 1,000
-tables whose share stays as it was, 5 at most come above it within 500 hands; with 3 deviations 50 do."""
+"""Standard deviations above what is expected from which on a share is not chance. It is judged after each hand. Of
+1,000 tables whose share stays as it was, 5 at most come above it within 500 hands; with 3 deviations 50 do."""
 Mark = StrEnum(
     "Mark", ["WAITS", "ASKED", "RUNS", "UPDATED", "SILENT", "LATE", "WENT_BACK", "REFUSED", "ASKS"]
 )

@@ -26,7 +26,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The line for an output that is no terminal."""
+        """The line for an output that is not a terminal."""
         counts = f"{self.hands} hands, {self.rows} rows, the pit has {self.have}"
         return f"{self.name}: {counts}, heard {self.heard}  {self.trouble}".rstrip()
 

@@ -116,8 +116,8 @@ class TakeResult:
 def take(database: Database, table: Table, offer: Offer) -> Head:
     """Store what is new of an offer; return how far the pit has the record. When it returns, that is durable.
 
-    Rows beyond the next one are no error: the answer says where to go on. Raises Fork, with the rows in quarantine, for
-    an offer that does not continue what the pit has; NotEnrolledError; DatabaseError while the database is away.
+    Rows beyond the next one raise nothing: the answer says where to go on. Raises Fork, with the rows in quarantine,
+    for an offer that does not continue what the pit has; NotEnrolledError; DatabaseError while the database is away.
     """
     return take_from(database, table.serial, offer).head
 

@@ -78,7 +78,7 @@ def _read_form(more: frozenset[str]) -> ReportForm:
 
 
 def form_of_address(more: frozenset[str] = frozenset()) -> ReportForm:
-    """Return what the address asks for; 400 for what is no report. `more`: names that this page knows, too."""
+    """Return what the address asks for; 400 for what is not a report. `more`: names that this page knows, too."""
     try:
         return _read_form(more)
     except BadFilter as error:

@@ -1,4 +1,4 @@
-"""axe-core, from npm: what the tests look for barriers with. It is no part of the product (MPL-2.0)."""
+"""axe-core, from npm: what the tests look for barriers with. It is not part of the product (MPL-2.0)."""
 
 from __future__ import annotations
 

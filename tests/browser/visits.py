@@ -208,7 +208,7 @@ def signed_on(app: Flask, state: State, stack: ExitStack) -> str:
 
 
 def is_trouble(said: ConsoleMessage) -> bool:
-    """Say whether the browser complained; that the table refused a command, or a look, is no trouble."""
+    """Say whether the browser complained; that the table refused a command, or a look, is not trouble."""
     refused = (
         "/command",
         "/setup/look",

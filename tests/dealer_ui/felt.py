@@ -45,7 +45,7 @@ HANDS: Mapping[int, tuple[str, str, str]] = {
     3: ("Ac Kd Jd", "Ts Td 4s 4h 2c", "3s 3d 9c Jc 2d"),
     4: ("Js 3h 2s", "Th Tc 5h 5d 4c", "Qs Qc 7d 7s Kc"),
 }
-# Seat 1 with six pairs, set as a hand that is no foul.
+# Seat 1 with six pairs, set as a hand that is not a foul.
 SIX_PAIRS = ("2h 2d Kc", "3s 3c 4d 4h 5c", "5d 8s 8d Jc Jd")
 SIX_PAIRS_DEALT: Mapping[int, tuple[str, str, str]] = {
     1: SIX_PAIRS,

@@ -1,4 +1,4 @@
-"""A keyboard that is plugged in at the touchscreen: it writes, and it is no browser's shortcut and no way out."""
+"""A keyboard that is plugged in at the touchscreen: it writes, and gives neither a browser's shortcut nor a way out."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from tests.waiting import until
 
 _NUMBERS = itertools.count(1)
 WORDS: Final = {"NUL": "a\0b", "half a pair": "\ud800", "an object": {"a": 1}, "null": None, "true": True}
-"""Values that are no name."""
+"""Values that are not a name."""
 NUMBERS: Final = {
     "2^31": 2**31,
     "2^63": 2**63,
@@ -36,7 +36,7 @@ NUMBERS: Final = {
     "true": True,
     "1e300": 1e300,
 }
-"""Values that are no number of a seat, a down or a hand, and no points."""
+"""Values that are neither a number of a seat, a down or a hand, nor points."""
 DIGEST: Final = "a" * 64
 
 

@@ -322,7 +322,7 @@ def test_slow_requests_keep_nobody_out(
 
 
 def test_a_request_that_drips_is_over_in_time(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A byte now and then is no silence: the request has its time as a whole."""
+    """A byte now and then is not silence: the request has its time as a whole."""
     assert serve.WHOLE_S <= 30
     monkeypatch.setattr(serve, "WHOLE_S", 1.0)
     monkeypatch.setattr(serve, "SILENT_S", 2)

@@ -144,7 +144,7 @@ def wrongly_answered(
             for method in METHODS if name == "no session" else sorted(methods - {"OPTIONS"}):
                 got = code(client, address, method, headers=headers)
                 if method not in methods:
-                    right = got in (400, 405)  # 400: a name that has a page of its own is no profile's
+                    right = got in (400, 405)  # 400: a name that has a page of its own is not a profile's
                 elif may:
                     right = got not in (401, 403) and got < 500
                 else:

@@ -34,7 +34,7 @@ class UnknownCardError(VisionError, ValueError):
 
 
 class LayoutError(VisionError, ValueError):
-    """A table layout that contradicts itself, or a text that is no layout."""
+    """A table layout that contradicts itself, or a text that is not a layout."""
 
 
 class DeckError(VisionError, ValueError):

@@ -115,7 +115,7 @@ class FeltCalibration:
         """Read a stored calibration.
 
         Raises:
-            CalibrationError: the text is no calibration of a felt.
+            CalibrationError: the text is not a calibration of a felt.
         """
         try:
             values: dict[str, Any] = json.loads(text)

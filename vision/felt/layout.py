@@ -229,7 +229,7 @@ class TableLayout:
 
         Raises:
             VisionFileError: the file cannot be read.
-            LayoutError: what it says is no layout.
+            LayoutError: what it says is not a layout.
         """
         try:
             packaged = importlib.resources.files("hardware") / "table.toml"
@@ -301,7 +301,7 @@ class TableLayout:
 
 
 class _Part(BaseModel):
-    """A table of the file that is used to make the layout, but is no part of it."""
+    """A table of the file that is used to make the layout, but is not part of it."""
 
     model_config = _CLOSED
 

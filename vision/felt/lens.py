@@ -121,7 +121,7 @@ class Lens:
         """Read a stored calibration.
 
         Raises:
-            CalibrationError: the text is no calibration.
+            CalibrationError: the text is not a calibration.
         """
         try:
             values: dict[str, Any] = json.loads(text)
@@ -149,7 +149,7 @@ class Lens:
 
         Raises:
             VisionFileError: the file cannot be read.
-            CalibrationError: it is no calibration.
+            CalibrationError: it is not a calibration.
         """
         try:
             return cls.from_text(Path(path).read_text(encoding="utf-8"))

@@ -125,7 +125,7 @@ class CameraModel:
         """Return the lowest and the highest place of the lens above the felt at which every tolerance holds at once.
 
         From the lowest the whole felt is in the picture; up to the highest every zone has `FINE_PX_PER_MM`. Where the
-        lowest is the higher one, this camera is no choice for this felt.
+        lowest is the higher one, this camera does not suit this felt.
         """
         spare = CLOTH_MM + MOUNTING_MM + MIN_MARGIN_PX / FINE_PX_PER_MM
         halves = sorted((layout.width_mm / 2, layout.height_mm / 2), reverse=True)

@@ -13,7 +13,7 @@ def networks_hash(folder: Traversable, *, as_named: bool = False) -> str:
     """Return one SHA-256 over all networks that read cards: of their files, or of the hashes in their manifests.
 
     Raises:
-        OSError, ValueError, KeyError, TypeError: one of the files is missing or is no manifest.
+        OSError, ValueError, KeyError, TypeError: one of the files is missing or is not a manifest.
     """
     parts = [
         str(json.loads((folder / f"{name}.json").read_text())["sha256"])

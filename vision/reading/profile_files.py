@@ -33,7 +33,7 @@ def profile_of_json(text: str, model: str) -> DeckProfile:
     """Read the output of `profile_json`, for the model of this SHA-256.
 
     Raises:
-        EnrolmentError: it is no profile, or was learnt with another model.
+        EnrolmentError: it is not a profile, or was learnt with another model.
     """
     try:
         values = json.loads(text)
@@ -71,7 +71,7 @@ def load_profile(path: Path) -> DeckProfile:
     """Read a deck's profile.
 
     Raises:
-        VisionFileError: it is missing or is no profile.
+        VisionFileError: it is missing or is not a profile.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:

@@ -34,7 +34,7 @@ CONFIRMED = 8.0
 """Nats by which a card's large signs must speak for its suit to take it in spite of doubts about its colour."""
 
 RAREST_SPLIT = 1e-4
-"""Probability below which a split between the two suits of a colour is no chance: one deck, dealt at random. In soft
+"""Probability below which a split between the two suits of a colour is not chance: one deck, dealt at random. In soft
 webcam print 20 spades and 4 clubs were named on one table; wrong names stood out by 8.6 to 15.3 nats."""
 
 _SUIT = 13  # cards of a suit in one deck
@@ -53,7 +53,7 @@ def judge_suits(
     Args:
         named: the cards of a picture.
         zones: the name of each one's zone, where they lie in zones: what spoils one or two of these, such as a drop on
-            the lens, is no verdict on the others.
+            the lens, is not a verdict on the others.
         dealt: whether they come at random from one deck. A deck that is laid out to be counted may be in order, or have
             a card twice.
 

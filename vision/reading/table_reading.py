@@ -104,7 +104,7 @@ class TableReading:
         size: width and height of the frame in pixels.
         markers: ids of the felt markers found.
         zones: one per zone of the layout, in its order.
-        others: cards outside the zones, and what is no card that was read (`objects.py`); a card keeps its own
+        others: cards outside the zones, and what is not a card that was read (`objects.py`); a card keeps its own
             sureness whatever lies next to it.
         verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card of the zones that
             it names is sure (of none, if it names no zone); where `suits` does, none of the suits it names.

@@ -237,7 +237,7 @@ class GpioPowerLine:
     """The UPS's line: low while the mains is off and the box runs on battery."""
 
     SETTLE = 0.5
-    """Seconds that the line must be stable: switching over in a UPS is no power cut."""
+    """Seconds that the line must be stable: a UPS that switches over is not a power cut."""
 
     def __init__(self, pins: PinMap, factory: Factory, clock: Callable[[], float] = time.monotonic) -> None:
         self._bcm = pins.power_fail

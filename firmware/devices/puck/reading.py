@@ -55,7 +55,7 @@ class PuckReading:
     ours: tuple[tuple[int, str], ...] = ()
     """The same for the disks' tags."""
     badges: tuple[tuple[int, str], ...] = ()
-    """The same for the tags of badges: they are no puck and no unknown tags."""
+    """The same for the tags of badges: they are neither a puck nor unknown tags."""
 
     def same_as(self, other: PuckReading | None) -> bool:
         """Return whether both are equal apart from their times."""

@@ -41,7 +41,7 @@ _DOMAIN: Final = "feltwatch.local"
 
 
 class NoNote(TableError, ValueError):
-    """A text that is no signed note, no checkpoint, or not signed by the key that it should be."""
+    """A text that is not a signed note or checkpoint, or not signed by the right key."""
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def _bounds(needs: Conditions) -> Iterator[tuple[int, int]]:
     apart = 2 if needs.quads_as_pairs else 1
     again = 3 * needs.quads + 2 * needs.trips + needs.pairs
     yield len(RANKS), needs.quads + needs.trips + (needs.pairs + apart - 1) // apart
-    yield ALL_CARDS - needs.different_ranks, again  # each further card of a rank is no new one
+    yield ALL_CARDS - needs.different_ranks, again  # a further card of a rank adds no new rank
     yield ALL_CARDS - needs.one_suit, again  # and of another suit
     yield ALL_CARDS - needs.one_color, 2 * needs.quads + needs.trips
     if needs.ranks:

@@ -49,7 +49,7 @@ class OpenPoint:
     document: str
     """What the document says, with its words in “ ”."""
     others: tuple[str, ...]
-    """Readings that are no value of the option."""
+    """Readings that are not a value of the option."""
 
 
 @dataclass(frozen=True, slots=True)

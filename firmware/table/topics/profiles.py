@@ -36,7 +36,7 @@ class ProfileKept(Event, leads=EVERY_PHASE):
 
 
 class TrainingBegun(Event, leads=stays({Phase.IDLE}), in_doubt=True):
-    """The first event of a training record: its hands are no real games, and no table opens it."""
+    """The first event of a training record: its hands are not real games, and no table opens it."""
 
     type = "training_begun"
     title = Message("Training begun")

@@ -168,7 +168,7 @@ class _Away:
     def __init__(self, settings: Settings, hands: int, number: int) -> None:
         self.hands, self._folder = hands, settings.folder
         self._data = settings.folder / "data"
-        key = DeviceKey.open(settings.folder / "key")  # its rows are no other table's
+        key = DeviceKey.open(settings.folder / "key")  # no other table has its rows
         self.rows = generate_record(self._data, hands, seed=number, key=key)
         self.genesis = JournalReader(self._data).events_since(0, 1)[0].hash
 

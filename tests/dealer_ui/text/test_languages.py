@@ -408,7 +408,7 @@ def test_the_sheet_of_the_rules_is_in_the_catalogues(lay: Lay, profile: str) -> 
 
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
 def test_no_script_holds_words_for_a_person(path: Path) -> None:
-    """They come from the server, in attributes; what begins as a sentence does, and is no selector, is one."""
+    """They come from the server, in attributes; what begins as a sentence does, and is not a selector, is one."""
     code = re.sub(r"^\s*//.*$|\s//\s.*$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     strings = re.findall(r'"([^"\n]*)"|`([^`]*)`', code)
     words = [text for pair in strings for text in pair if re.search(r"[A-Z][a-z]* [a-z]{2,}", text)]

@@ -59,7 +59,7 @@ CONSOLE_MODULES: Final = re.compile(
 )
 """Modules whose sentences are said at a console; those of the rules and of vision that are shown are marked."""
 NO_PLACES: Final = frozenset({"roles", "wait_s"})
-"""Keyword arguments of errors that are no part of their message."""
+"""Keyword arguments of errors that are not part of their message."""
 PLACE: Final = re.compile(r"%\((\w+)\)s")
 
 each_language = pytest.mark.parametrize("code", [code for code in LANGUAGES if code != SOURCE])

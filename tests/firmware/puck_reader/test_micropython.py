@@ -48,7 +48,7 @@ class Board:
         self.chips: dict[int, Chip] = {}
         self.bus = Bus()
         self.fed = 0
-        self._master = self._slave = -1  # held open: on USB nobody listening is no error
+        self._master = self._slave = -1  # held open: on USB nobody listening is not an error
         self._process: subprocess.Popen[bytes] | None = None
         self._thread: threading.Thread | None = None
 

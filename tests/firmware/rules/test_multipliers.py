@@ -71,7 +71,7 @@ def test_a_wheel_is_led_by_its_five_and_a_pair_by_its_higher_suit() -> None:
     order = "shcd"
     wheel = Rows.parse("2c 3d 4h / As 2h 3c 4d 5h / Kc Qd Jh Ts 9h").middle
     assert order[leading_suit(wheel, Category.STRAIGHT, order)] == "h"
-    assert order[leading_suit(wheel, Category.HIGH_CARD, order)] == "s"  # where the wheel is no straight
+    assert order[leading_suit(wheel, Category.HIGH_CARD, order)] == "s"  # where the wheel is not a straight
     pair = Rows.parse("Qd Qh As / As 2h 3c 4d 5h / Kc Qd Jh Ts 9h").front
     assert order[leading_suit(pair, Category.ONE_PAIR, order)] == "h"
 

@@ -88,7 +88,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
 
 @pytest.fixture(params=REFUSED)
 def refused(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str, str]:
-    """A file that is no sound profile, its text, and what is said of it."""
+    """A file that is not a sound profile, its text, and what is said of it."""
     text, why = REFUSED[request.param]
     path = tmp_path / "ours.toml"
     path.write_text(text, encoding="utf-8")

@@ -68,7 +68,7 @@ def test_a_camera_is_fixed_as_the_configuration_says() -> None:
 def test_a_lens_without_a_motor_is_never_told_to_focus_and_pictures_have_the_size_that_is_configured() -> (
     None
 ):
-    """The HQ camera: 4,056 pixels across are no multiple of 64."""
+    """The HQ camera: 4,056 pixels across are not a multiple of 64."""
     ribbon = make_camera(CameraConfig(kind="rpicam", focus="locked", size=(4032, 3024)))
     assert isinstance(ribbon, RpicamCamera)
     assert ribbon._settings == RpicamSettings(width=4032, height=3024, focus=None)

@@ -44,7 +44,7 @@ def test_a_hand_that_moves_the_disk_is_believed() -> None:
         puck.take(gone, 2.0 * number)
         puck.take(at(1 + number), 2.0 * number + 1)
     assert puck.reading(6.0) == at(3)
-    for number in range(100):  # the same again and again is no change
+    for number in range(100):  # the same again and again is not a change
         puck.take(at(3), 6.0 + number / 10)
     assert puck.fault(16.0) == ""
 

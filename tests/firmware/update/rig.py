@@ -118,6 +118,6 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: datetime.datetime) -> None:
 
 
 def signed_with(maker: Maker, into: Path, archive: Path, name: str) -> Path:
-    """Sign what is no release, or another than is said."""
+    """Sign what is not a release, or another than is said."""
     sign_release(archive, into, maker.key_folder, made=NOW + 1, machine=HERE, name=name)
     return into

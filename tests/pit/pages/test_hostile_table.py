@@ -86,7 +86,7 @@ def test_no_name_of_a_table_is_markup_a_template_or_a_formula(
     for number, name in enumerate(NAMES):
         felt = Felt(tmp_path / str(number), actor=f"floor:{name}")
         with monkeypatch.context() as patch:
-            if name.isprintable() and len(name) < 50:  # others are no player's name in any record
+            if name.isprintable() and len(name) < 50:  # no record has others as a player's name
                 patch.setattr(tests_felt, "PLAYERS", {seat: f"{name}{seat}" for seat in felt.seats})
             felt.say(ev.PersonListed(name, Role.DEALER), ev.LoggedOn(name, 3))
             played(felt)

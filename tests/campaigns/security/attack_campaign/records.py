@@ -104,7 +104,7 @@ def at_table(
 ) -> Iterator[TableProcess]:
     """Start the table process of `feltwatch run` on a journal, without devices and camera, and end it.
 
-    Without `notes` it has a copy of the key's folder: what it signs is no news to the box of the next attack. Without
+    Without `notes` it has a copy of the key's folder: what it signs is not news to the box of the next attack. Without
     `is_kept` nothing is signed, and no thread reads the record beside the table.
     """
     with TemporaryDirectory() as own:
