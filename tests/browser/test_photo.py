@@ -21,6 +21,9 @@ from tests.waiting import DEADLINE
 
 pytestmark = pytest.mark.browser
 
+LIKE_OTHERS = frozenset({"no cards", "settled further"})
+"""States that have nothing in them but what another state has."""
+
 
 @pytest.mark.parametrize("size", [LOOKED_AT[0], pytest.param(LOOKED_AT[1], marks=pytest.mark.exhaustive)])
 def test_every_state_of_the_phones_page_fits_has_no_barrier_and_looks_as_it_is_meant_to(
@@ -31,7 +34,7 @@ def test_every_state_of_the_phones_page_fits_has_no_barrier_and_looks_as_it_is_m
         unlike = different(small(one.picture()), load(one.path))
         wide = one.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         found[one.name] = {
-            "barriers": barriers(one.page) if has_axe() else [],
+            "barriers": barriers(one.page) if one.name not in LIKE_OTHERS and has_axe() else [],
             "wider than the screen, px": [wide] if wide > 0 else [],
             "share unlike the golden picture": [unlike] if unlike > MAX_DIFFERENCE else [],
         }
