@@ -15,7 +15,7 @@ from firmware.messages import Message
 from firmware.photo.asking import ROWS, Answers, Outcome, PhotoCard, Question, consider
 from firmware.photo.reading_process import PhotoReading
 from firmware.rules import settlement_json
-from firmware.rules.recorded import RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import RecordedSettlement, read_settlement
 
 _CARD: Final = re.compile(r"[2-9TJQKA][cdhs]")
 

@@ -28,7 +28,7 @@ from firmware.record.journal.journal import JournalReader
 from firmware.rules import paying_in
 from firmware.table.errors import CaptureError, TableError
 from firmware.table.events import CardPlaced, CardReread
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.settling import rules_of
 
 FRAME_PX: Final = 1800

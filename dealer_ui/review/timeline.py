@@ -13,10 +13,10 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, cards_in_words, device_name, ordinal, row_name
 from firmware.messages import Message
 from firmware.record.hand_history import PastHand, Step, StepSequence, frame_of
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from firmware.table import events as ev
 from firmware.table.phase import Phase
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 
 QUIET: Final = frozenset(
     {

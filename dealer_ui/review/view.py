@@ -14,7 +14,7 @@ from dealer_ui.view.payments import foul_reasons, payments
 from firmware.record.hand_history import PastHand, StepSequence
 from firmware.rules import Profile, RankedNatural, chips_plan
 from firmware.rules.profiles.document import option_name
-from firmware.rules.recorded import (
+from firmware.rules.recorded_settlement import (
     NOTHING_SETTLED,
     RecordedHand,
     RecordedRow,

@@ -18,7 +18,7 @@ from dealer_ui.text.words import money, points_with_sign
 from dealer_ui.view.quiz_screen import QuizClause
 from dealer_ui.view.screen import Flag, Row, Screen, Seat
 from firmware.rules import Profile
-from firmware.rules.recorded import RecordedPair, RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import RecordedPair, RecordedSettlement, read_settlement
 from firmware.table.state import State
 
 

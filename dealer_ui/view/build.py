@@ -30,7 +30,7 @@ from dealer_ui.view.swaps import cards_in_use, swap_notices, swap_undo_actions
 from dealer_ui.view.table_answer import ANSWERING, TableAnswer
 from firmware.messages import Message
 from firmware.rules import Profile, currency
-from firmware.rules.recorded import RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import RecordedSettlement, read_settlement
 from firmware.table.house import house_of
 from firmware.table.offers import NO_OFFERS, Offers, offers
 from firmware.table.phase import BETWEEN_HANDS, OPEN, Phase

@@ -13,7 +13,7 @@ from dealer_ui.view.questions import likely, silent_surrender
 from dealer_ui.view.screen import Action, Card, Face, Flag, Outcome, Pad, Payment, Row, Seat
 from dealer_ui.view.swaps import pairs
 from firmware.rules import Profile
-from firmware.rules.recorded import RecordedHand, RecordedSettlement
+from firmware.rules.recorded_settlement import RecordedHand, RecordedSettlement
 from firmware.table.events import ROWS
 from firmware.table.offers import NO_OFFERS, Offers
 from firmware.table.phase import Phase

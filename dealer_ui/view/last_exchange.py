@@ -6,7 +6,7 @@ from typing import Final
 
 from firmware.record.hand_history import load_hand
 from firmware.record.journal.journal import JournalReader
-from firmware.rules.recorded import RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import RecordedSettlement, read_settlement
 from firmware.table.errors import TableError
 from firmware.table.state import State
 

@@ -15,10 +15,10 @@ from dealer_ui.text.words import speaking_of
 from dealer_ui.view.build import view
 from dealer_ui.view.downs import DownClock, DownTime
 from dealer_ui.view.floor_call import CallClock, CallState, PitNews
-from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.last_exchange import LastExchange
 from dealer_ui.view.screen import Screen
 from dealer_ui.view.sibling_page import SiblingPage
+from dealer_ui.view.snapshot_follower import SnapshotFollower
 from dealer_ui.view.table_answer import TableAnswer
 from firmware.messages import Message
 from firmware.record.journal.journal import JournalReader

@@ -14,7 +14,7 @@ from dealer_ui.view.screen import Action, Amount, AwaitedSeats, Group, Pad
 from dealer_ui.view.swaps import swap_groups
 from firmware.messages import Message
 from firmware.rules import LAID
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from firmware.table.events import ROWS, Payback
 from firmware.table.offers import Offer, Offers
 from firmware.table.phase import BETWEEN_HANDS, Phase

@@ -9,7 +9,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import money, points_with_sign, row_name
 from dealer_ui.view.screen import Action, Line, Outcome, Payment, Transfer
 from firmware.rules import chips_plan
-from firmware.rules.recorded import RecordedLine, RecordedPair, RecordedSettlement
+from firmware.rules.recorded_settlement import RecordedLine, RecordedPair, RecordedSettlement
 from firmware.rules.words import ROW_NAMES
 from firmware.table.offers import Offers
 

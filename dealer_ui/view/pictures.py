@@ -7,7 +7,7 @@ from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import row_name
 from dealer_ui.view.screen import Crop, Picture
 from firmware.table.events import Row
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.state import Seat, State
 
 Corners = Sequence[tuple[float, float]]

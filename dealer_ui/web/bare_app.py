@@ -17,7 +17,7 @@ from dealer_ui.text.messages import say
 from dealer_ui.text.words import capital, card_name, parts_of_sum, rank_text, row_name
 from dealer_ui.view.live import OWN_ERROR
 from dealer_ui.web import guard
-from dealer_ui.web.compiled import CompiledTemplates
+from dealer_ui.web.compiled_templates import CompiledTemplates
 from dealer_ui.web.pages import is_kiosk, page, role_name, root, script, style
 
 log = logging.getLogger(__name__)

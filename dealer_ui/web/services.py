@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from flask import Flask, current_app, g
 
-from dealer_ui.view.followed import SnapshotFollower
 from dealer_ui.view.live import Live
 from dealer_ui.view.render import Messages
+from dealer_ui.view.snapshot_follower import SnapshotFollower
 from dealer_ui.web.metrics import Tallies
 from dealer_ui.web.sessions import Sessions
 from firmware.record.journal.captures import CaptureStore

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Final, Protocol, TypeVar
 
-from dealer_ui.view.followed import NumberedSnapshot
+from dealer_ui.view.snapshot_follower import NumberedSnapshot
 
 HEARTBEAT_S: Final = 1.0
 S = TypeVar("S", bound=NumberedSnapshot)

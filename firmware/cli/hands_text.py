@@ -10,7 +10,7 @@ from firmware.record.archive_lines import HandLine
 from firmware.record.journal.journal import Entry
 from firmware.rules import Currency
 from firmware.rules.profiles.document import option_name
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from firmware.table import events as ev
 
 _BRIEF: Final = 110

@@ -25,7 +25,7 @@ from firmware.runtime.reading.change_detector import of_places
 from firmware.runtime.reading.setup_worker import model_of
 from firmware.table import events as ev
 from firmware.table.errors import CaptureError, CommandRefused, RowChanged, TableError
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.settling import rules_of, settlement
 from firmware.worker_pool import ignore_interrupts, worker_pool
 from vision.base.arrays import Image

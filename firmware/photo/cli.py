@@ -16,7 +16,7 @@ from firmware.rules import load_profile
 from firmware.terminal import say, say_all, say_json
 
 if TYPE_CHECKING:
-    from vision.reading.anywhere import SurfaceReading
+    from vision.reading.surface_reading import SurfaceReading
 
 ASKED, UNUSABLE = 1, 2
 """Exit statuses; if both apply, the higher one counts."""
@@ -139,7 +139,7 @@ def _one(
     """Settle one photograph, print what came of it and return the exit status."""
     from vision.base.errors import VisionError
     from vision.base.pictures import load_picture
-    from vision.reading.anywhere import read_surface
+    from vision.reading.surface_reading import read_surface
 
     try:
         picture = load_picture(file)

@@ -57,8 +57,8 @@ def _read(data: bytes) -> str:
     from firmware.photo.reading_process import FORMATS, MAX_PIXELS, NAMED, SHOWN_PX, PhotoReading
     from vision.base.errors import PictureError
     from vision.base.pictures import picture_of
-    from vision.reading.anywhere import read_surface
     from vision.reading.network import CardReader
+    from vision.reading.surface_reading import read_surface
 
     Image.MAX_IMAGE_PIXELS = None  # they are counted below, before anything is unpacked
     try:

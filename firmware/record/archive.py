@@ -14,7 +14,7 @@ from firmware.record.journal.journal import Entry, JournalReader
 from firmware.record.journal.row_index import ENDS, forget_index, open_index, table_keeps_index
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, JournalError
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 
 Mark = Literal["correction", "foul", "natural", "dispute", "not_reviewed"]
 MARKS: Final[dict[Mark, str]] = {

@@ -20,7 +20,7 @@ from firmware.table.events import (
     ReadingTaken,
 )
 from firmware.table.phase import Phase
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.state import State
 
 

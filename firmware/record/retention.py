@@ -15,7 +15,7 @@ from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.disk import MB, sync_folder
 from firmware.table import events as ev
 from firmware.table.errors import CommandRefused, RowChanged
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 
 SPARED: Final = 10
 """How many of the last hands keep their images, because they may be shown again at the table."""

@@ -6,7 +6,7 @@ short is being collected; one that is unsure may be anything. Both are "not comp
 
 from collections.abc import Iterable
 
-from firmware.table.seen import Row, RowReading
+from firmware.table.readings import Row, RowReading
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import ChangedRow, ComparedCards, UncomparedRow
 

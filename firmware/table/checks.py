@@ -8,7 +8,7 @@ from firmware.rules import CARDS as DECK
 from firmware.rules import SEATS
 from firmware.table.errors import CommandRefused
 from firmware.table.phase import Phase
-from firmware.table.seen import ROWS, Row
+from firmware.table.readings import ROWS, Row
 from firmware.table.state import Card, Seat, State
 
 CARDS: Final = frozenset(card.code for card in DECK)

@@ -8,7 +8,7 @@ from typing import Final
 
 from firmware.rules import CARDS as DECK
 from firmware.table.checks import PLACES
-from firmware.table.seen import ROWS, Capture
+from firmware.table.readings import ROWS, Capture
 from firmware.table.topics.camera import DeckChecked
 
 CARDS: Final = tuple(card.code for card in DECK)

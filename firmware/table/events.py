@@ -1,7 +1,7 @@
 """All events and the values in them, for the modules above the topics: `from firmware.table import events as ev`."""
 
 from firmware.table.event import *
-from firmware.table.seen import *
+from firmware.table.readings import *
 from firmware.table.settings import *
 from firmware.table.topics.camera import *
 from firmware.table.topics.chips import *

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from firmware.table import events as ev
 from firmware.table.events import ROWS, Capture, CardReading, Event, IrregularityKind, Row, RowReading, Thing
-from firmware.table.seen import NO_FACES
+from firmware.table.readings import NO_FACES
 from firmware.table.state import Card, Seat, State
 from firmware.table.streets import begun_streets, each_street, open_seats, streets_of
 

@@ -16,7 +16,7 @@ from firmware.rules import (
 )
 from firmware.table.errors import CommandRefused, TableError
 from firmware.table.phase import Phase
-from firmware.table.seen import ROWS
+from firmware.table.readings import ROWS
 from firmware.table.state import Ask, Seat, State
 from firmware.table.values import Opening
 

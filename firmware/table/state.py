@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 from firmware.messages import Text
 from firmware.table.people import Person
 from firmware.table.phase import BETWEEN_HANDS, Phase
-from firmware.table.seen import NO_FACES, ROWS, Capture, Row
+from firmware.table.readings import NO_FACES, ROWS, Capture, Row
 from firmware.table.values import (
     AwaitedCards,
     Calibrates,

@@ -8,7 +8,7 @@ from firmware.rules import CARDS, Profile, Rows, RulesError, parse_cards
 from firmware.rules.growing import growth
 from firmware.rules.order import clockwise_from
 from firmware.table.phase import Phase
-from firmware.table.seen import ROWS
+from firmware.table.readings import ROWS
 from firmware.table.state import Ask, Seat, State
 
 FIRST: Final = 5

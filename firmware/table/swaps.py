@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from firmware.rules import CARDS
-from firmware.table.seen import Row
+from firmware.table.readings import Row
 from firmware.table.state import Card, State
 
 

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from firmware.messages import Message, Text
 from firmware.rules import LAID
 from firmware.table.people import Person
-from firmware.table.seen import Capture, CardReading, Row
+from firmware.table.readings import Capture, CardReading, Row
 from firmware.table.settings import HouseSettings
 
 PuckState = Literal["seat", "none", "unknown", "ambiguous", "apart", "fault"]

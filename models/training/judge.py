@@ -35,7 +35,7 @@ from vision.base.arrays import Image
 from vision.base.errors import EnrolmentError, MarkersError
 from vision.base.pictures import load_picture
 from vision.felt.layout import TableLayout
-from vision.reading import loose
+from vision.reading import loose_cards
 from vision.reading.enrolment import enrol, spread
 from vision.reading.network import CardReader, DeckProfile
 from vision.reading.table_reading import ReadCard, TableReading, read
@@ -317,7 +317,7 @@ def read_photograph(task: Photograph) -> Outcome:
     if task.colourless:
         grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
         picture = np.asarray(cv2.cvtColor(grey, cv2.COLOR_GRAY2BGR), np.uint8)
-    cards, verdicts = loose.read_photograph(picture, reader)
+    cards, verdicts = loose_cards.read_photograph(picture, reader)
     fit = verdicts["colour"].ok
     score = Score(tables=1)
     score.whole += score.add(task.labels, [(c.card, c.sure) for c in cards])

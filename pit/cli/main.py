@@ -182,7 +182,7 @@ def migrate_command(url: str, door: str | None, floor: str | None, check: bool) 
 @pit_database_option
 def reindex_command(url: str) -> None:
     """Make the list of hands, and what each table does, again from the rows; nothing is lost by it."""
-    from pit.follow.now import Follower
+    from pit.follow.follower import Follower
     from pit.follow.projector import reindex
     from pit.store.database import LONG_JOB, Database
 

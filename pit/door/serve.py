@@ -20,8 +20,8 @@ from firmware.stop_signals import stop_at_signals
 from firmware.table.entry import Entry
 from firmware.threads import start
 from pit.door.turns import PLACES
+from pit.follow.follower import Follower
 from pit.follow.news import BATCH, News, Rows, Source
-from pit.follow.now import Follower
 from pit.follow.projector import project_in, retry
 from pit.store.background import BackgroundThread
 from pit.store.database import Connection, Database

@@ -1,4 +1,4 @@
-"""Rows for the code that follows the records (`now.py`, `projector.py`).
+"""Rows for the code that follows the records (`follower.py`, `projector.py`).
 
 Rows that were just stored are passed on in memory. Other rows are read from the database, once for all followers.
 """

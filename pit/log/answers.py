@@ -9,7 +9,7 @@ from typing import Any, Final
 from firmware.record.evidence.merkle import Subtree, consistency, inclusion
 from firmware.record.evidence.notes import Checkpoint, NoNote, as_base64, epoch_of, parts, public_of
 from firmware.uplink.wire import COSIGNS, WitnessHolding
-from pit.log.cosigned import HeldCheckpoint
+from pit.log.cosignatures import HeldCheckpoint
 from pit.log.keeper import Keeper, NewestCheckpoint
 from pit.log.tree import Trees
 from pit.store.database import Database

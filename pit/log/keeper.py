@@ -22,7 +22,7 @@ from firmware.uplink.wire import MAX_HEADS
 from pit.authority import LOG_FOLDER
 from pit.errors import DatabaseError
 from pit.log import epochs
-from pit.log.cosigned import Cosignatures, HeldCheckpoint
+from pit.log.cosignatures import Cosignatures, HeldCheckpoint
 from pit.log.epochs import Epoch, NewestFile
 from pit.log.heads import MAX_NEW_HEADS, HeadCheck, SignedHead, new_heads, store_marks
 from pit.log.state import WAITS

@@ -13,7 +13,7 @@ from dealer_ui.text.words import money
 from firmware.record.shift_counts import Counts
 from pit.follow.search import names
 from pit.follow.totals import TableDown, by_dealer, downs_of
-from pit.pages import covered, guard
+from pit.pages import coverage_words, guard
 from pit.pages.people import REPORTS
 from pit.pages.reports import DAYS, form_of_address
 from pit.pages.services import page, pit
@@ -50,7 +50,7 @@ class Dealer:
 def show_list() -> str:
     """List the dealers with their downs."""
     of = form_of_address(frozenset({"dealer"}))
-    covers = covered.coverage_of(of.span)
+    covers = coverage_words.coverage_of(of.span)
     found = downs_of(pit().searched, of.span, of.dealer, MAX_DOWNS + 1)
     # stable: each dealer's stay in their order
     downs = sorted(found[-MAX_DOWNS:], key=lambda one: one.down.dealer)
@@ -61,7 +61,7 @@ def show_list() -> str:
         asked=of,
         DAYS=DAYS,
         covers=covers,
-        covered=covered.sentence(covers),
+        covered=coverage_words.sentence(covers),
         heads=(_("Hands"), _("Corrected"), _("Asked"), _("Collection")),
         dealers=[
             Dealer(name, _lines(tuple(of_one)), _cells(totals.get(name, Counts())))

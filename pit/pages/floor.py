@@ -11,7 +11,7 @@ from typing import Any, Final
 from flask import Flask, render_template
 
 from dealer_ui.text.i18n import SOURCE, html_language, speaking
-from dealer_ui.view.followed import SnapshotFollower
+from dealer_ui.view.snapshot_follower import SnapshotFollower
 from firmware.messages import Message, Text
 from firmware.record.evidence.signing import fingerprint
 from pit.channels import store

@@ -14,7 +14,7 @@ from dealer_ui.web.pages import attachment
 from firmware.record.shift_counts import Counts, Report
 from pit.follow.coverage import Coverage
 from pit.follow.totals import Group, Span, by_dealer, by_game, by_table, report_of
-from pit.pages import covered, guard
+from pit.pages import coverage_words, guard
 from pit.pages.floor import number_in
 from pit.pages.people import REPORTS
 from pit.pages.services import page, pit
@@ -101,7 +101,7 @@ def groups(of: ReportForm, covers: Coverage) -> list[Group]:
 def _lines(of: ReportForm, found: list[Group], covers: Coverage) -> list[Line]:
     """Return the lines in words; a table's says what is missing of it."""
     by = of.by in ("house", "table")
-    gaps = {gap.table: covered.missing(gap, alone=True) for gap in covers.gaps if by}
+    gaps = {gap.table: coverage_words.missing(gap, alone=True) for gap in covers.gaps if by}
     return [
         Line(group.name or _("nobody logged on"), gaps.get(group.name, ""), cells(group.counts))
         for group in found
@@ -113,7 +113,9 @@ def _lines(of: ReportForm, found: list[Group], covers: Coverage) -> list[Line]:
 def report() -> str:
     """Show a report."""
     of = form_of_address()
-    covers = covered.coverage_of(of.span)  # before the sums: what comes meanwhile is more than is promised
+    covers = coverage_words.coverage_of(
+        of.span
+    )  # before the sums: what comes meanwhile is more than is promised
     found = report_of(pit().searched, of.span)
     lines = groups(of, covers)
     total = sum((group.counts for group in lines), Counts())
@@ -126,7 +128,7 @@ def report() -> str:
         view=report_view(found),
         lines_of=_lines(of, lines, covers),
         covers=covers,
-        covered=covered.sentence(covers),
+        covered=coverage_words.sentence(covers),
         dealers={group.name for group in lines},
         total=Line(_("Together"), "", cells(total)),
         tables=[one.table.name for one in tables_listed(pit().database)],
@@ -138,8 +140,8 @@ def report() -> str:
 def report_csv() -> Response:
     """Return the same as CSV: money in cents, times in UTC milliseconds. Every line says what the file covers."""
     of = form_of_address()
-    covers = covered.coverage_of(of.span)
-    more = covered.columns(covers)
+    covers = coverage_words.coverage_of(of.span)
+    more = coverage_words.columns(covers)
     if of.by == "down":
         text = as_csv(report_of(pit().searched, of.span), more)
     else:
@@ -155,9 +157,9 @@ def report_as_pdf() -> Response:
     from dealer_ui.reports.report_pdf import report_pdf  # slow import (half a second), rarely needed
 
     of = form_of_address()
-    covers = covered.coverage_of(of.span)
+    covers = coverage_words.coverage_of(of.span)
     found: Report = report_of(pit().searched, of.span)
     lines = _lines(of, groups(of, covers), covers)
     title, more = of.table or pit().name, None if of.by == "down" else (_(BY[of.by]), lines)
-    made = report_pdf(found, title, language(), more, covered.sentence(covers))
+    made = report_pdf(found, title, language(), more, coverage_words.sentence(covers))
     return attachment(made, "application/pdf", f"{of.by}.pdf")

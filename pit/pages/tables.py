@@ -12,7 +12,7 @@ from pit.copies import backup
 from pit.follow.search import FoundHand, SearchFilter, search
 from pit.follow.totals import DAY_MS, DAYS, Day, Span, days_of, outside
 from pit.options import BACKUP_STATE
-from pit.pages import covered, guard
+from pit.pages import coverage_words, guard
 from pit.pages.files_page import files_of
 from pit.pages.floor import number_in
 from pit.pages.people import EVERYONE, HANDS
@@ -86,7 +86,7 @@ def table(table_id: int) -> str:
         hands=found,
         heads=[_(words) for words in HEADS],
         days=sorted(days, reverse=True),
-        covers=(covers := covered.coverage_of(Span(now_ms - DAYS * DAY_MS, now_ms + 1, name))),
-        covered=covered.sentence(covers),
+        covers=(covers := coverage_words.coverage_of(Span(now_ms - DAYS * DAY_MS, now_ms + 1, name))),
+        covered=coverage_words.sentence(covers),
         unusual=list(outside(sorted(days), now_ms // 86_400_000)),
     )

@@ -10,7 +10,7 @@ from typing import Any
 from firmware.record.journal.reader import JournalReader
 from firmware.uplink.wire import MAX_ROWS, Head, Offer, texts_named
 from pit.door.take import take
-from pit.follow.now import Follower
+from pit.follow.follower import Follower
 from pit.follow.projector import project
 from pit.status.table_facts import TableFacts
 from pit.status.tables import Table, enrol

@@ -17,7 +17,7 @@ from firmware.uplink.errors import PitRefusal
 from firmware.uplink.joining import _certificate_request, join
 from pit.authority import Authority
 from pit.door import enrolment
-from pit.log.cosigned import _learn
+from pit.log.cosignatures import _learn
 from pit.status.tables import list_tables, renew, strike
 from tests.pit.conftest import Pit
 from tests.pit.test_enrolment import Box, ask_bare, at_pit, made, pit

@@ -16,8 +16,8 @@ from firmware.table.entry import Entry
 from firmware.uplink.wire import Head, Offer
 from pit.door.serve import Projector
 from pit.door.take import take
+from pit.follow.follower import Follower
 from pit.follow.news import News
-from pit.follow.now import Follower
 from pit.follow.projector import project, project_in
 from pit.status.tables import TableState, enrol, list_tables
 from pit.store.database import Database

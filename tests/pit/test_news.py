@@ -12,8 +12,8 @@ from firmware.record.journal.reader import JournalReader
 from firmware.table.entry import Entry
 from firmware.uplink.wire import Head, Offer
 from pit.door.take import take_from
+from pit.follow.follower import Follower
 from pit.follow.news import MAX_ROWS, News, Source, after
-from pit.follow.now import Follower
 from pit.follow.projector import project, project_in, reindex
 from pit.store.database import Database
 from tests.pit.sent import FollowedTable

@@ -16,7 +16,7 @@ from firmware.uplink.wire import Head, Offer
 from pit.cli.main import command
 from pit.door.take import take
 from pit.errors import DatabaseError
-from pit.follow.now import Follower
+from pit.follow.follower import Follower
 from pit.follow.projector import project
 from pit.status.tables import enrol
 from pit.store.database import Database, migrate

@@ -11,8 +11,8 @@ import pytest
 
 from firmware.table import events as ev
 from pit.errors import DatabaseError, LockTimeout, StatementTimeout
-from pit.follow import now
-from pit.follow.now import Follower
+from pit.follow import follower as follower_module
+from pit.follow.follower import Follower
 from pit.store import database as pit_database
 from pit.store.database import (
     ANSWERING,
@@ -129,7 +129,7 @@ def test_a_record_that_something_else_holds_is_logged_and_the_others_are_followe
     first, second = (FollowedTable(database, felt.folder, f"Table {felt.folder.name}") for felt in felts)
     for one in (first, second):
         one.send()
-    monkeypatch.setattr(now, "HELD_S", -1.0)
+    monkeypatch.setattr(follower_module, "HELD_S", -1.0)
     follower = Follower(database)
     with psycopg.connect(owned) as holder, caplog.at_level(logging.WARNING):
         holder.execute("SELECT FROM table_now WHERE record_id = %s FOR UPDATE", (first.record_id,))

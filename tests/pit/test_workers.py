@@ -15,8 +15,8 @@ import psycopg
 import pytest
 
 from pit.door.serve import Projector
+from pit.follow.follower import Follower
 from pit.follow.news import News, Source
-from pit.follow.now import Follower
 from pit.follow.projector import project_in
 from pit.log.keeper import Keeper
 from pit.store.database import Database

@@ -21,7 +21,7 @@ from vision.base.files import write_whole
 from vision.base.pictures import load_picture, picture_files
 from vision.cli.options import ANY_PATH, FILE, LAYOUT, THREADS, one_line
 from vision.felt.layout import TableLayout
-from vision.reading.loose import read_photograph
+from vision.reading.loose_cards import read_photograph
 from vision.reading.network import CardReader
 from vision.reading.profile_files import load_profile
 from vision.reading.table_reading import ReadCard, card_json, read

@@ -17,7 +17,7 @@ from vision.base.arrays import Image, Points
 from vision.base.errors import N_
 from vision.felt.layout import Zone
 from vision.felt.quality import LIGHT_IS_RIGHT, MAX_WHITE, MIN_WHITE, PictureVerdict
-from vision.reading.laid import CardPlace
+from vision.reading.card_places import CardPlace
 from vision.reading.network import Floats
 
 MIN_INK = 0.03

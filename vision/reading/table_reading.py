@@ -23,10 +23,10 @@ from vision.felt.layout import TableLayout, Zone
 from vision.felt.lens import Lens
 from vision.felt.quality import SMALL_PX_PER_MM, PictureVerdict, judge
 from vision.felt.resample import as_grey
+from vision.reading.card_places import CardPlace, cards_on, homes
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.deck_print import black_cards, inverted, judge_deck
 from vision.reading.decode import Cluster, NamedCluster, fuse, is_whole_deck
-from vision.reading.laid import CardPlace, cards_on, homes
 from vision.reading.memory import FELT_ALIKE, Look, Looks, TableMemory
 from vision.reading.network import Calibration, CardReader, Floats, Indices
 from vision.reading.objects import KnownCard, Other, find_others, look_down

@@ -19,7 +19,7 @@ import numpy as np
 
 from vision.base.pictures import load_picture
 from vision.felt.layout import TableLayout
-from vision.reading.loose import read_photograph
+from vision.reading.loose_cards import read_photograph
 from vision.reading.network import CardReader
 from vision.reading.table_reading import TableReading, read
 from vision.synthetic.decks import Deck

@@ -24,7 +24,7 @@ import numpy as np
 
 from firmware.devices.camera.address import PORTS, parts_of, without_secrets
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, Image
-from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.camera.timed_camera import TimedCamera
 from firmware.threads import start_thread
 
 FROZEN_S: Final = 1.5

@@ -24,7 +24,7 @@ import numpy as np
 from firmware.devices.camera import rpicam_child
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraMissing, Frame, FrameUnreadable, Image, SettingRefused
-from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.camera.timed_camera import TimedCamera
 from firmware.devices.errors import DeviceSettings
 from firmware.messages import Message
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from firmware.devices.camera.source import CameraMissing, Frame, Image
 from firmware.devices.camera.spoil import Spoil, spoil_picture
-from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.camera.timed_camera import TimedCamera
 
 
 class Room:

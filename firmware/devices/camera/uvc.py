@@ -16,7 +16,7 @@ import cv2
 from firmware.devices.camera import v4l2
 from firmware.devices.camera.mains import half_periods
 from firmware.devices.camera.source import CameraError, CameraMissing, Frame, TakenSetting
-from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.camera.timed_camera import TimedCamera
 
 FIRST_FRAMES = 5
 """Frames dropped after opening, until the sensor has applied its settings."""

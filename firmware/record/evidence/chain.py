@@ -17,7 +17,7 @@ from firmware.record.evidence.presence import TYPES as OF_PROOF
 from firmware.record.journal.captures import captures_in_json
 from firmware.table import events as ev
 from firmware.table.entry import COLUMNS, seal
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 
 Row = tuple[Any, ...]
 """The columns of `firmware.table.entry.Entry`, whatever the file holds in them."""

@@ -30,7 +30,7 @@ from firmware.table.entry import Entry, content_hash
 from firmware.table.errors import CommandRefused, TableError, UnknownEvent
 from firmware.table.event import apply
 from firmware.table.events import canonical
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.settling import rules_of, settlement
 from firmware.table.state import INITIAL, State
 from firmware.table.values import Opening

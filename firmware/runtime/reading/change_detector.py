@@ -17,7 +17,7 @@ from vision.felt.layout import TableLayout
 from vision.felt.lens import Lens
 from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
-from vision.reading.still import StillReader, WaitReason, looks_alike, shrink
+from vision.reading.still_reader import StillReader, WaitReason, looks_alike, shrink
 from vision.reading.table_reading import TableReading
 
 LOOKS_FOR: Final = 1.0

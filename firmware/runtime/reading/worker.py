@@ -44,7 +44,7 @@ from vision.felt.lens import Lens
 from vision.reading.memory import TableMemory
 from vision.reading.network import CardReader
 from vision.reading.profile_files import profile_of_json
-from vision.reading.still import StillReader, WaitReason
+from vision.reading.still_reader import StillReader, WaitReason
 from vision.reading.table_reading import TableReading
 
 LATE_FRAMES: Final = 3

@@ -15,7 +15,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, stays
 from firmware.table.people import AT_TABLE, TECHNICIAN
 from firmware.table.phase import BETWEEN_HANDS
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.state import State
 from firmware.table.values import Calibrates, Calibration
 

@@ -12,7 +12,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import EVERY_PHASE, Event
 from firmware.table.people import AT_TABLE, FLOOR, HOUSE, TECHNICIAN, Role
 from firmware.table.phase import OPEN
-from firmware.table.seen import Capture
+from firmware.table.readings import Capture
 from firmware.table.state import State
 from firmware.table.values import RecordDamage
 

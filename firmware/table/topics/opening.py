@@ -15,7 +15,7 @@ from firmware.table.event import Event, leads_to
 from firmware.table.house import House
 from firmware.table.people import AT_TABLE, FLOOR
 from firmware.table.phase import BEFORE_CARDS, BETWEEN_HANDS, OPEN, Phase
-from firmware.table.seen import NO_FACES, ROWS, Capture, Row
+from firmware.table.readings import NO_FACES, ROWS, Capture, Row
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import SHEETS, Opening, SeatEnd
 

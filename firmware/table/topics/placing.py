@@ -10,7 +10,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import WATCHING, Phase
-from firmware.table.seen import Capture, CardReading, Row
+from firmware.table.readings import Capture, CardReading, Row
 from firmware.table.state import Card, Seat, State
 from firmware.table.values import Irregularity, Stands
 

@@ -11,7 +11,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import DECLARING, SURRENDERING, Phase
-from firmware.table.seen import ROWS
+from firmware.table.readings import ROWS
 from firmware.table.state import State
 from firmware.table.streets import not_complete
 from firmware.table.topics.settlement import NaturalUnconfirmed

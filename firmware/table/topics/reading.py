@@ -23,7 +23,7 @@ from firmware.table.errors import CommandRefused
 from firmware.table.event import Event, leads_to, stays
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import Phase
-from firmware.table.seen import ROWS, Capture, Row, RowReading, Thing
+from firmware.table.readings import ROWS, Capture, Row, RowReading, Thing
 from firmware.table.settling import pending_natural
 from firmware.table.state import Card, Seat, State
 from firmware.table.swaps import swap

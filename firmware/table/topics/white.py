@@ -11,7 +11,7 @@ from firmware.table.event import Event
 from firmware.table.house import House
 from firmware.table.people import AT_TABLE
 from firmware.table.phase import Phase
-from firmware.table.seen import ROWS
+from firmware.table.readings import ROWS
 from firmware.table.settling import settlement
 from firmware.table.state import Ask, State
 from firmware.table.topics.ending import HandArchived, PaybackMarked

@@ -16,8 +16,8 @@ from firmware.photo.cli import photo_cards
 from firmware.rules import read_hand, settle, settlement_json
 from models.training.judge import describe_machine
 from tests.campaigns.photo.scenes import DECKS, Photograph, compose
-from vision.reading.anywhere import read_surface
 from vision.reading.network import CardReader
+from vision.reading.surface_reading import read_surface
 
 _FOLDER = click.Path(path_type=Path, file_okay=False, exists=True)
 _MAX_QUESTIONS = 12

@@ -10,8 +10,8 @@ from firmware.photo.asking import Answers, consider
 from firmware.photo.cli import in_words, photo_cards
 from tests.campaigns.photo.scenes import draw
 from vision.base.pictures import load_picture
-from vision.reading.anywhere import read_surface
 from vision.reading.network import CardReader
+from vision.reading.surface_reading import read_surface
 
 FOLDER = Path(__file__).parents[3] / "docs" / "examples"
 EXAMPLES = {

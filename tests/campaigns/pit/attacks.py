@@ -238,7 +238,7 @@ def shows_a_table_another_history(scene: Scene) -> str:
     for table in other.tables[1:]:
         table.deal()
         table.send()
-    with mock.patch("pit.log.cosigned.Cosignatures.take_unknown", return_value=[]):  # the pit itself lies
+    with mock.patch("pit.log.cosignatures.Cosignatures.take_unknown", return_value=[]):  # the pit itself lies
         other.keeper.turn()
         other.tables[1].ask(other.answers)
     return str(other.tables[1].witness.state.trouble)
@@ -270,7 +270,7 @@ def signs_a_second_history_after_a_set_back(scene: Scene) -> str:
 
 
 def counts_a_cosignature_of_another_key(scene: Scene) -> str:
-    from pit.log.cosigned import HeldCheckpoint
+    from pit.log.cosignatures import HeldCheckpoint
 
     house = scene.house
     house.tables[0].deal()
@@ -406,7 +406,7 @@ ATTACKS: Final = (
         "cosigns in a table's name with another key",
         counts_a_cosignature_of_another_key,
         "the witness's key that the table is enrolled with",
-        (("pit.log.cosigned.KEY_OF", "SELECT table_id, NULL FROM gaming_table WHERE table_id = ANY(%s)"),),
+        (("pit.log.cosignatures.KEY_OF", "SELECT table_id, NULL FROM gaming_table WHERE table_id = ANY(%s)"),),
     ),
 )  # fmt: skip
 

@@ -25,8 +25,8 @@ from typing import Any, Final
 import click
 import psycopg
 
+from pit.follow.follower import Follower
 from pit.follow.news import Source
-from pit.follow.now import Follower
 from pit.follow.projector import project_in
 from pit.follow.search import SearchFilter, search
 from pit.log.heads import new_heads

@@ -22,7 +22,7 @@ from firmware.record.journal.journal import Journal
 from firmware.record.journal.reader import JournalReader
 from firmware.table.events import HandArchived, HandOpened, TableStarted
 from firmware.uplink.status_file import read_status
-from pit.follow.now import Follower
+from pit.follow.follower import Follower
 from pit.follow.projector import reindex
 from pit.store.database import Database
 from tests.campaigns.pit.compare import Difference, compare, has_all, is_listed

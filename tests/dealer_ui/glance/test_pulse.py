@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dealer_ui.server.app import Settings, create_app
-from dealer_ui.view import followed as live_module
+from dealer_ui.view import snapshot_follower
 from dealer_ui.web.serve import Pulse
 from dealer_ui.web.services import services
 from tests.dealer_ui.felt import Felt
@@ -70,7 +70,7 @@ def test_none_comes_through_where_every_thread_hangs_and_none_piles_up(loop: Loo
 def test_a_page_whose_journal_thread_hangs_is_not_following(
     felt: Felt, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_module, "STUCK_S", 0.5)
+    monkeypatch.setattr(snapshot_follower, "STUCK_S", 0.5)
     felt.to_settled()
     live = services(create_app(Settings(felt.folder, felt.folder / "table.sock"))).live
     assert not live.following, "it was not started"

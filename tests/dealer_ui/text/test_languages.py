@@ -32,7 +32,7 @@ from firmware.messages import Message, one_of
 from firmware.record_folder import SOCKET
 from firmware.rules import CARDS, NATURAL_WORDS, NaturalEntry, load_profile, profile_names, scale, settle_json
 from firmware.rules.profiles.sections import OPTIONS
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from firmware.rules.strength import Category
 from firmware.runtime.reading.scheduler import LEFT_LYING
 from firmware.runtime.record_faults import CLOCK, DISK, FILES

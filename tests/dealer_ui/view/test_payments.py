@@ -6,7 +6,7 @@ from typing import Any
 
 from dealer_ui.view.build import view
 from dealer_ui.view.payments import chips, foul_reasons, payments, row_outcomes
-from firmware.rules.recorded import RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import RecordedSettlement, read_settlement
 from tests.dealer_ui.felt import Felt
 
 

@@ -11,7 +11,7 @@ from dealer_ui.profiles.house_rules_numbered import rules_of
 from firmware.rules import CARDS, Card, Profile, Rows, contradictions, foul, parse_cards
 from firmware.rules.exchange import settlement_json
 from firmware.rules.growing import growth
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from tests.firmware.rules.tables import play, rules
 
 LOW = {"hands__middle": "deuce_to_seven", "foul__low_middle": "T"}

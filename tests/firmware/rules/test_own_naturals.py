@@ -28,7 +28,7 @@ from firmware.rules.naturals.conditions import ROW_HANDS, Conditions, implies
 from firmware.rules.naturals.kinds import NATURALS, By, natural_finder
 from firmware.rules.naturals.search import FIRST_OWN_BIT, OwnNaturalFinder
 from firmware.rules.profiles.natural_lists import list_troubles, same_conditions
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from tests.examples import examples
 from tests.firmware.rules.tables import play, rules
 from tests.firmware.rules.test_naturals import naive_flush, naive_straight

@@ -7,7 +7,7 @@ import pytest
 from firmware.cli.settlement_text import settlement_text
 from firmware.rules import CLAUSES, OPTIONS, HandError, Line, settlement_json
 from firmware.rules.lines import NO_ROW
-from firmware.rules.recorded import read_settlement
+from firmware.rules.recorded_settlement import read_settlement
 from tests.firmware.rules.tables import PLAIN, duel, lines, play, rules
 
 UNIT = "washington-1-unit"

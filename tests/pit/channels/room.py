@@ -21,7 +21,7 @@ from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, Name, move, put, read_channels, try_again
 from pit.files.requests import keep_progress, requests
-from pit.follow.now import Follower as Floor
+from pit.follow.follower import Follower as Floor
 from pit.follow.projector import project
 from pit.store.database import Database
 from tests.generated_record import generate_record

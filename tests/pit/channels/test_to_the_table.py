@@ -14,7 +14,7 @@ from pit.channels.judge import Mark
 from pit.channels.stepper import Stepper
 from pit.channels.store import Channel, ChannelTable, Name, move, put
 from pit.channels.store import read_channels as channels
-from pit.follow.now import Follower as Floor
+from pit.follow.follower import Follower as Floor
 from pit.follow.projector import project
 from pit.store.database import Database
 from tests.generated_record import generate_record

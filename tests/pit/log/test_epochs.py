@@ -101,7 +101,7 @@ def test_a_lost_key_of_the_log_begins_a_new_epoch_that_tables_do_not_cosign(play
 
 
 def test_a_checkpoint_that_the_logs_key_did_not_sign_moves_nothing(played: LogHouse) -> None:
-    from pit.log.cosigned import HeldCheckpoint
+    from pit.log.cosignatures import HeldCheckpoint
 
     note = played.tables[0].witness.state.note.replace("\n12\n", "\n99\n")
     played.keeper.held(1, HeldCheckpoint(note, bytes(32)))

@@ -28,7 +28,7 @@ from firmware.table.phase import Phase
 from firmware.uplink.client import Client
 from firmware.uplink.follow import Follower
 from firmware.uplink.settings import load
-from pit.follow.now import Follower as Now
+from pit.follow.follower import Follower as Now
 from pit.follow.projector import project
 from pit.pages.app import create_app
 from pit.pages.guard import METRICS_TOKEN

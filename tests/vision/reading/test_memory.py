@@ -14,7 +14,7 @@ from vision.base.arrays import Image, Points
 from vision.felt.layout import TableLayout, Zone
 from vision.reading.memory import FORGET_AFTER, TableMemory
 from vision.reading.network import CardReader, Indices
-from vision.reading.still import StillReader
+from vision.reading.still_reader import StillReader
 from vision.reading.table_reading import TableReading, read
 from vision.synthetic.props import Thing
 from vision.synthetic.render import FACE_DOWN, Hands, Scene, deal

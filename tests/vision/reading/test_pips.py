@@ -13,9 +13,9 @@ from tests.rendered import rendered
 from vision.base.arrays import Image, Points
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
+from vision.reading.card_places import CardPlace, cards_on
 from vision.reading.cards import CARDS, SUITS
 from vision.reading.decode import NamedCluster
-from vision.reading.laid import CardPlace, cards_on
 from vision.reading.network import FEATURES, CardReader, Indices
 from vision.reading.pips import COUNTS, DIFFERS, HIDDEN, SIZE, PipReader, count_of, cut_out, learnt, scores
 from vision.reading.table_reading import TableReading, read

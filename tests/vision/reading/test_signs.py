@@ -13,7 +13,7 @@ from vision.base.arrays import Image, Points
 from vision.base.errors import ModelError
 from vision.felt.layout import TableLayout
 from vision.reading.cards import ALIKE, CARDS, SUITS
-from vision.reading.loose import read_photograph
+from vision.reading.loose_cards import read_photograph
 from vision.reading.network import CardReader, default_model
 from vision.reading.pips import HIDDEN
 from vision.reading.signs import SIDE_PX, cut_signs, windows

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from firmware.devices.camera.source import CameraMissing, Frame, Image
-from firmware.devices.camera.timed import TimedCamera
+from firmware.devices.camera.timed_camera import TimedCamera
 
 
 class ProgramCamera(TimedCamera):

@@ -22,7 +22,7 @@ from firmware.adaptive_limit import AdaptiveLimit
 from firmware.devices.camera.replay import ReplayFrames
 from firmware.devices.camera.simulated import Room
 from firmware.devices.camera.source import Image
-from firmware.devices.camera.timed import HUNG_AFTER, LATE_AFTER
+from firmware.devices.camera.timed_camera import HUNG_AFTER, LATE_AFTER
 from firmware.record.journal.captures import CaptureStore
 from firmware.runtime.config import TimesConfig
 from firmware.runtime.reading.messages import (

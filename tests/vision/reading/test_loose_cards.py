@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 from vision.base.arrays import Image
 from vision.base.errors import PictureError
 from vision.cli.read import command
-from vision.reading.loose import read_at, read_loose
+from vision.reading.loose_cards import read_at, read_loose
 from vision.reading.network import CardReader, Indices
 from vision.synthetic.deck import card_picture
 

@@ -52,7 +52,7 @@ def test_what_was_cut_off_or_is_of_another_source_is_compiled_again(
         one.write_bytes(damage)
         assert first_answer(tmp_path) == shown
         assert one.read_bytes() == whole
-    monkeypatch.setattr("dealer_ui.web.compiled._FILTERS", "filters of another release")
+    monkeypatch.setattr("dealer_ui.web.compiled_templates._FILTERS", "filters of another release")
     assert first_answer(tmp_path) == shown
     assert one.read_bytes() != whole, "of the same source, but its filters may be called otherwise now"
 

@@ -18,9 +18,9 @@ from vision.felt.felt_view import FeltView
 from vision.felt.layout import TableLayout, Zone
 from vision.felt.quality import MIN_PX_PER_MM, MIN_WHITE, PictureVerdict, colour
 from vision.felt.resample import project
+from vision.reading.card_places import CardPlace
 from vision.reading.decode import CLEARLY_THERE, Cluster, clusters, fuse, name
-from vision.reading.laid import CardPlace
-from vision.reading.loose import check_size, read_at, weigh
+from vision.reading.loose_cards import check_size, read_at, weigh
 from vision.reading.network import CardReader, Floats, Indices
 from vision.reading.pairs import index_inset_mm
 from vision.reading.paper import DARK

@@ -16,8 +16,8 @@ from firmware.table.event import Event, apply
 from firmware.table.people import Role
 from firmware.table.state import State
 from pit.follow import following
+from pit.follow.follower import Follower
 from pit.follow.following import RecordState
-from pit.follow.now import Follower
 from pit.store.database import Database
 from tests.dealer_ui.conftest import felt, lay
 from tests.dealer_ui.felt import HANDS, Felt

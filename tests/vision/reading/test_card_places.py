@@ -6,8 +6,8 @@ import numpy as np
 
 from tests.vision.reading.test_pairs import CASINO, row, table
 from vision.felt.layout import TableLayout
+from vision.reading.card_places import cards_on
 from vision.reading.decode import NamedCluster
-from vision.reading.laid import cards_on
 from vision.reading.network import Indices
 
 KNOWN = ["As", "Kh", "Td", "7c", "2s"]

@@ -18,7 +18,7 @@ from firmware.rules import (
     settle,
     settlement_json,
 )
-from firmware.rules.recorded import NOTHING_SETTLED, RecordedSettlement, read_settlement
+from firmware.rules.recorded_settlement import NOTHING_SETTLED, RecordedSettlement, read_settlement
 from tests.firmware.rules.random_settlements import hand
 
 

@@ -13,7 +13,7 @@ from vision.base.arrays import Image
 from vision.felt.layout import TableLayout
 from vision.reading.network import CardReader
 from vision.reading.objects import Other
-from vision.reading.still import StillReader, WaitReason, join_readings
+from vision.reading.still_reader import StillReader, WaitReason, join_readings
 from vision.reading.table_reading import TableReading, ZoneReading, read
 from vision.synthetic.render import Scene, deal
 
