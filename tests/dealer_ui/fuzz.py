@@ -99,7 +99,7 @@ class Attack:
 
                 @given(case=operation.as_strategy(generation_mode=mode))
                 @settings(
-                    max_examples=examples if operation.body else max(10, examples // 4) if asked else 2,
+                    max_examples=examples if operation.body else max(4, examples // 4) if asked else 2,
                     deadline=None,
                     database=None,
                     suppress_health_check=list(HealthCheck),
@@ -115,7 +115,7 @@ class Attack:
                 except _EarlyEnd as ended:
                     raise ended.found from None
         if not only:
-            self._run_pages(max(10, examples // 4), set(schema.raw_schema["paths"]))
+            self._run_pages(max(4, examples // 4), set(schema.raw_schema["paths"]))
 
     def _run_pages(self, examples: int, described: set[str]) -> None:
         """Ask each page and file that the description leaves out, with any name and query."""

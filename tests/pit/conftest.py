@@ -144,7 +144,7 @@ def without_nginx(
     app = make_door(database, Files(folder / "images"), by_tls, authority=authority, house=house)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         front = TlsFront(app, listening, authority.folder)
-        thread = threading.Thread(target=front.serve_forever, daemon=True)
+        thread = threading.Thread(target=front.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
             yield listening.getsockname()
