@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as Redirect
 
 from dealer_ui.text.i18n import N_
 from dealer_ui.text.i18n import gettext as _
-from dealer_ui.view.render import parts, rules_sheet, title
+from dealer_ui.view.render import parts, rules_sheet, title, why_not_live
 from dealer_ui.web import guard
 from dealer_ui.web.services import KIOSK, services
 from firmware.table.errors import CaptureError
@@ -43,6 +43,7 @@ def page() -> str | Redirect:
         screen=snapshot.screen,
         parts=parts(snapshot),
         title=title(snapshot),
+        why_not_live=why_not_live(snapshot),
         token=guard.token(),
         build=current_app.config["BUILD"],
     )

@@ -32,7 +32,7 @@
       settle(part);
     }
     document.title = message.title;
-    tableLost = message.answering ? null : { since: message.since };
+    tableLost = message.answering ? null : { since: message.since, why: message.why };
     kiosk.cues(message.cues);
     if (String(message.seq) !== (body.dataset.seq || body.dataset.camewith)) kiosk.wake(); // not the first view
     body.dataset.seq = message.seq;
@@ -77,9 +77,9 @@
     release();
   }
 
-  let tableLost = body.dataset.notlive === "table" ? { since: body.dataset.since } : null;
+  let tableLost = body.dataset.notlive === "table" ? { since: body.dataset.since, why: bar.querySelector("[data-why]").textContent } : null;
   function alive() {
-    if (tableLost) notLive("table", tableLost.since);
+    if (tableLost) notLive("table", tableLost.since, tableLost.why);
     else if (body.dataset.notlive) {
       delete body.dataset.notlive;
       bar.hidden = true;

@@ -21,7 +21,10 @@ from dealer_ui.view.sibling_page import SiblingPage
 from dealer_ui.view.snapshot_follower import SnapshotFollower
 from dealer_ui.view.table_answer import TableAnswer
 from firmware.messages import Message
+from firmware.record.journal import witness
+from firmware.record.journal.end_mark import need_head
 from firmware.record.journal.journal import JournalReader
+from firmware.record.journal.witness import Head
 from firmware.rules import Profile, paying_in
 from firmware.table.errors import TableError
 from firmware.table.house import currency_now, rules_now
@@ -94,7 +97,8 @@ class Live(SnapshotFollower[Snapshot]):
         self._heartbeat = heartbeat
         self._refreshing = threading.Lock()
         self._seq = -1
-        self._file: int | None = None
+        self._known: tuple[int | None, Head, Head | None, Head | None] | None = None
+        """What the last read was of: the file, its last row, and the rows that `_read` looks for in it."""
         self._state: State = INITIAL
         self._rules: Profile | None = None
         self._downs = DownClock(reader)
@@ -146,7 +150,7 @@ class Live(SnapshotFollower[Snapshot]):
         with self._refreshing:
             table, call_state = self._answer, self._call_state
             try:
-                news = self._read()
+                news = self._read(table)
                 if news or asks:
                     call_state = self._call.at(self._state, self._seq, time.monotonic())
                 time_is_new = self._update_clock()
@@ -206,19 +210,38 @@ class Live(SnapshotFollower[Snapshot]):
         """Show that the view could not be made."""
         self._publish(_empty_screen(Message(OWN_ERROR)))
 
-    def _read(self) -> bool:
-        """Read the state if the journal ends at another row or is another file; return True if so."""
+    def _read(self, table: TableAnswer) -> bool:
+        """Read the state if the journal has grown or is another file; return True if so.
+
+        Raises JournalError if a row is missing that the table or the witness names: the file was removed or replaced.
+        """
+        witnessed = self._witnessed()  # before the rows: neither this nor the table's answer is ever ahead
         try:
             file = self._reader.path.stat().st_ino
         except FileNotFoundError:
             file = None
-        if file == self._file and self._reader.head()[0] == self._seq:
+        head = self._reader.head()
+        now = file, head, witnessed, table.head
+        before = self._known if self._seq >= 0 else None
+        if now == before:
             return False
-        state, seq = self._reader.recover()
-        self._rules = rules_now(state, self._reader.content)
-        self._state, self._seq = state, seq
-        self._file = file
-        return True
+        for written in (witnessed, table.head):
+            if written != head:
+                need_head(self._reader, written)
+        is_news = not before or before[:2] != now[:2]
+        if is_news:
+            state, seq = self._reader.recover()
+            self._rules = rules_now(state, self._reader.content)
+            self._state, self._seq = state, seq
+        self._known = now
+        return is_news
+
+    def _witnessed(self) -> Head | None:
+        """Return the record's last row by its witness file; None if that does not say."""
+        try:
+            return witness.read(self._reader.path.parent)
+        except OSError:
+            return None
 
     def _publish(self, make: Callable[[], tuple[Screen, str]]) -> None:
         with speaking(SOURCE):  # whatever the request's language: snapshots are compared in one language

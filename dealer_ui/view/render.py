@@ -11,6 +11,7 @@ from typing import Any
 from flask import Flask, current_app, render_template
 
 from dealer_ui.text.i18n import SOURCE, html_language, language, speaking
+from dealer_ui.text.i18n import gettext as _
 from dealer_ui.view.live import Snapshot
 from dealer_ui.view.rules_sheet import Sheet
 
@@ -59,6 +60,13 @@ def title(snapshot: Snapshot) -> str:
     return f"{screen.phase_title} · Feltwatch"
 
 
+def why_not_live(snapshot: Snapshot) -> str:
+    """Return why the page shows nothing live, where the table or its record is lost."""
+    if snapshot.trouble:
+        return _("The record cannot be shown; nothing can be done here now.")
+    return _("The table process does not answer. What is shown is the record; nothing can be done here now.")
+
+
 class Messages:
     """The stream's message for each snapshot: rendered once, however many screens follow the table.
 
@@ -105,7 +113,7 @@ class _LanguageMessages:
 
     def _render(self, snapshot: Snapshot) -> None:
         with self._app.app_context(), speaking(self._language):
-            rendered = parts(snapshot)
+            rendered, why = parts(snapshot), why_not_live(snapshot)
         for name, html in rendered.items():
             if self._parts.get(name) != html:
                 self._changed[name] = snapshot.version
@@ -123,5 +131,6 @@ class _LanguageMessages:
             "answering": screen.answering,
             "set_up": not snapshot.wants_set_up,
             "since": screen.silent_since,
+            "why": why,
         }
         self._version, self._parts, self._texts = snapshot.version, rendered, {}

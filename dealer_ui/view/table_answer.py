@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Self
 
 from firmware.messages import Message
+from firmware.record.journal.witness import Head
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class TableAnswer:
     """The box's time of the last answer, once answers have stopped; "" while they come, or where none ever came."""
     notice: Message | None = None
     """Why the last press of a push-button did nothing, while the page has to say it."""
+    head: Head | None = None
+    """The last row that the table wrote; None if it does not say."""
 
     def next(self, answer: Mapping[str, Any] | None, last_s: float) -> Self:
         """Return what is known after another heartbeat; `answer` is None if the table did not answer it.
@@ -24,7 +27,7 @@ class TableAnswer:
         `last_s`: the wall clock's seconds when it last did.
         """
         if answer is not None:
-            return type(self)(True, notice=_notice(answer))
+            return type(self)(True, notice=_notice(answer), head=_head(answer))
         if not self.is_answering:
             return self
         return replace(
@@ -32,6 +35,7 @@ class TableAnswer:
             is_answering=False,
             silent_since=time.strftime("%H:%M:%S", time.localtime(last_s)),
             notice=None,
+            head=None,
         )
 
 
@@ -43,3 +47,8 @@ def _notice(answer: Mapping[str, Any]) -> Message | None:
         return Message.from_json(answer["screen"]["notice"]["why"])
     except (LookupError, TypeError, ValueError):
         return None
+
+
+def _head(answer: Mapping[str, Any]) -> Head | None:
+    seq, digest = answer.get("seq"), answer.get("hash")
+    return (seq, digest) if isinstance(seq, int) and isinstance(digest, str) else None

@@ -414,7 +414,8 @@ class TableProcess:
             self._screen.take(command)
             if not was_known:
                 self._show()
-        return {"ok": True, "seq": self.seq, "screen": self._screen.to_json()}
+        seq, digest = self._record.journal.head
+        return {"ok": True, "seq": seq, "hash": digest, "screen": self._screen.to_json()}
 
     def order(self, command: Command, actor: str) -> int:
         """Decide a command and record what comes of it, with the texts that it names; return the last row's number.

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from firmware.record.journal import captures, witness
-from firmware.record.journal.reader import since_last_opened
+from firmware.record.journal.reader import JournalReader, since_last_opened
 from firmware.record.journal.witness import Head
-from firmware.table.errors import UnknownEvent
+from firmware.table.errors import JournalError, UnknownEvent
 from firmware.table.events import RecordFault
 
 AHEAD: Final = 1000
@@ -50,6 +50,24 @@ def compare(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
     seen = witness.read(folder)  # read before the rows: the witness is never ahead of them
     seq, hand = db.execute("SELECT seq, hand FROM journal ORDER BY seq DESC LIMIT 1").fetchone() or (0, 0)
     return end_fault(db, folder, seq, seen, hand, witness.read(folder))
+
+
+def need_head(reader: JournalReader, head: Head | None) -> None:
+    """Raise JournalError unless a record still holds the row that was written last when `head` was read."""
+    if head is None or not head[0]:
+        return
+    (seen, digest), seq = head, 0
+    with reader.opened() as db:
+        if db is not None:
+            seq = db.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
+            found = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (digest, seen)).fetchone()
+            if found and found[0]:
+                return
+    folder = reader.path.parent
+    damage = RecordFault("short" if seq < seen else "rewritten", seq, seen, digest)
+    raise JournalError(
+        "%(what)s Keep %(folder)s for the dispute, and restore a backup.", what=damage.problem, folder=folder
+    )
 
 
 def _images_of_later_hands(folder: Path, hand: int) -> tuple[str, ...]:

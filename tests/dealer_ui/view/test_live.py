@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,19 +76,64 @@ def test_a_journal_that_is_another_file_now_is_read_again(felt: Felt, live: Live
     felt.journal.close()
     for name in ("journal.sqlite", "journal.sqlite-wal", "journal.sqlite-shm"):
         (felt.folder / name).unlink(missing_ok=True)
-    assert live.now().screen.phase == "idle"
+    assert "The record ends at row 0" in live.now().trouble
+    assert not live.now().wants_set_up
     second = Felt(felt.folder)
     second.deal()
     assert live.now().screen.phase == "dealing"
     second.journal.close()
 
 
-def test_a_journal_that_lost_its_last_row_in_place_is_read_again(felt: Felt, live: Live) -> None:
+def test_a_journal_that_lost_its_last_row_in_place_is_not_shown(felt: Felt, live: Live) -> None:
     felt.to_settled()
     assert live.now().screen.phase == "settled"
     felt.journal.close()
     bend(felt.folder, "DELETE FROM journal WHERE type = 'settled'")
-    assert live.now().screen.phase == "review"
+    assert "1 rows are missing" in live.now().trouble
+    assert live.now().screen.phase == "idle"
+
+
+def _replace_record(felt: Felt, other: Path, names: Sequence[str]) -> None:
+    """Put another record in the place of the one that is written, as somebody with a shell would."""
+    for name in ("journal.sqlite-wal", "journal.sqlite-shm"):
+        (felt.folder / name).unlink(missing_ok=True)
+    for name in names:
+        (felt.folder / name).unlink()
+        shutil.copyfile(other / name, felt.folder / name)
+
+
+def test_an_older_copy_in_the_place_of_the_record_is_not_shown(
+    felt: Felt, live: Live, tmp_path: Path
+) -> None:
+    older = tmp_path / "older"
+    older.mkdir()
+    with closing(sqlite3.connect(felt.folder / "journal.sqlite")) as db:
+        db.execute("VACUUM INTO ?", (str(older / "journal.sqlite"),))
+    felt.to_settled()
+    assert live.now().screen.phase == "settled"
+    _replace_record(felt, older, ["journal.sqlite"])
+    assert "rows are missing. Keep" in live.now().trouble
+    assert live.now().screen.phase == "idle"
+
+
+def test_another_tables_record_is_not_shown_for_the_one_that_the_table_writes(
+    felt: Felt, tmp_path: Path
+) -> None:
+    def heartbeat() -> dict[str, Any]:
+        seq, digest = felt.journal.head
+        return {"ok": True, "seq": seq, "hash": digest}
+
+    live = Live(JournalReader(felt.folder), heartbeat)
+    felt.deal()
+    assert live.now().screen.phase == "dealing"
+    other = Felt(tmp_path / "other")
+    other.to_settled()
+    other.journal.close()
+    _replace_record(felt, other.folder, ["journal.sqlite", "journal.head"])
+    seen = live.now()
+    assert "is not the one that was written. Keep" in seen.trouble
+    assert seen.screen.phase == "idle"
+    assert seen.screen.actions == ()
 
 
 def test_a_table_that_stops_answering_is_shown_within_its_time(felt: Felt) -> None:

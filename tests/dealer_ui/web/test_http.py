@@ -321,7 +321,10 @@ def test_a_record_that_was_bent_is_told_and_no_old_view_is_shown(
     data = fresh.get("/view.json").get_json()
     assert "was changed after it was written" in data["trouble"]
     assert data["payments"] == []
-    assert "was changed after it was written" in fresh.get("/").text
+    page = fresh.get("/").text
+    assert "was changed after it was written" in page
+    assert "The record cannot be shown; nothing can be done here now." in page
+    assert "The table process does not answer" not in page
     assert fresh.get("/healthz").get_json()["record"] is False
 
 
