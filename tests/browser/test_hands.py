@@ -18,7 +18,6 @@ from dealer_ui.server.app import Settings, create_app
 from firmware.record.journal.journal import Journal
 from firmware.record_folder import SOCKET
 from firmware.runtime.liveness.presses import PAID_S
-from firmware.runtime.reading.messages import ReaderState
 from firmware.table import State
 from firmware.table import events as ev
 from tests.browser.conftest import Window, own_window
@@ -61,9 +60,9 @@ class Evening:
         self.dealer.until(lambda state: state.button == button)
         self.dealer.touch(do="next")
 
-    def show(self, hands: dict[str, dict[str, str]], unsure: str = "") -> None:
+    def show(self, hands: dict[str, dict[str, str]]) -> None:
         """Lay the cards, and the showdown."""
-        self.cards.lay(hands, frozenset(unsure.split()))
+        self.cards.lay(hands)
         self.dealer.until(lambda state: state.phase in ("setting", "placing"))
         self.dealer.touch(do="next")
 
@@ -148,17 +147,6 @@ def test_a_natural_is_looked_at_again_and_confirmed(begin: Begin) -> None:
     assert state.seats[0].front[2].card == "Kc"
 
 
-def test_an_unsure_card_is_resolved_on_the_page(begin: Begin) -> None:
-    evening = begin(**CALIFORNIA)
-    dealer = evening.dealer
-    evening.deal()
-    evening.show(FOUR, unsure="Td")
-    dealer.until_phase("review")
-    assert "Td" not in [card.card for card in dealer.state.seats[2].middle if card.sure]
-    dealer.touch(do="set_card", card="Td")
-    dealer.until_phase("settled")
-
-
 def test_a_card_is_corrected_after_the_settlement_and_it_settles_again(begin: Begin) -> None:
     evening = begin(**CALIFORNIA)
     dealer = evening.dealer
@@ -189,25 +177,6 @@ def test_a_surrendered_hand_pays_its_price_and_its_cards_are_not_asked(begin: Be
     state = dealer.until_phase("settled")
     assert state.settlement is not None
     assert state.settlement["points"]["4"] < 0
-
-
-def test_a_hand_is_keyed_from_the_first_card_to_the_last_with_a_dead_camera(begin: Begin) -> None:
-    evening = begin(seats=2, **CALIFORNIA)
-    dealer = evening.dealer
-    evening.table.process.put(ReaderState("The camera gives no picture. Check its cable."))
-    dealer.until(lambda state: "camera" in state.faults)
-    evening.deal()
-    dealer.until_phase("setting")
-    dealer.touch(do="key_hand")
-    dealer.until(lambda state: state.keyed)
-    dealer.touch(do="next")
-    dealer.until_phase("review")
-    for seat, place in ((1, "A"), (2, "B")):
-        for row in ROWS:
-            dealer.key(TWO[place][row], do="key_row", seat=seat, row=row)
-            dealer.until(lambda state, s=seat, r=row: state.seat(s).row(r))  # type: ignore[misc]
-    state = dealer.until_phase("settled")
-    assert [card.by for card in state.seats[0].back] == ["dealer"] * 5
 
 
 def test_fantasy_land_is_earned_announced_played_face_down_and_kept(begin: Begin) -> None:
@@ -322,4 +291,5 @@ def test_a_hand_goes_on_after_the_table_process_was_killed(chromium: Browser, tm
             for row in ROWS:
                 dealer.key(TWO[place][row], do="key_row", seat=seat, row=row)
                 dealer.until(lambda state, s=seat, r=row: state.seat(s).row(r))  # type: ignore[misc]
-        dealer.until_phase("settled")
+        state = dealer.until_phase("settled")
+    assert [card.by for card in state.seats[0].back] == ["dealer"] * 5
