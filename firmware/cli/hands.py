@@ -91,8 +91,9 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
     lines = archive.hands(HandFilter(since, until, marks=marks, **options), before, limit)
     if not lines and not is_json:
         say("No such hands.", err=True)
+    on_table = _reopened_now(archive)
     for line in lines:
-        say_json(line_json(line)) if is_json else say(line_text(line))
+        say_json(line_json(line)) if is_json else say(line_text(line, is_on_table=line.hand == on_table))
     if len(lines) == limit and not is_json:
         say(f"More: --before {lines[-1].hand}", err=True)
 
@@ -102,6 +103,17 @@ def _open_archive(data: Path) -> Archive:
 
     need_record(data)
     return Archive(data)
+
+
+def _reopened_now(archive: Archive) -> int | None:
+    """Return the hand that was reopened and lies on the table; None without one, or if the record was changed."""
+    from firmware.table.errors import JournalError
+
+    try:
+        state, _ = archive.reader.recover()
+    except JournalError:  # the hand's own line says so
+        return None
+    return state.hand if state.reopened else None
 
 
 def _refresh(archive: Archive) -> None:

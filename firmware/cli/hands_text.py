@@ -26,14 +26,15 @@ def when(wall_ms: int) -> str:
     return datetime.fromtimestamp(wall_ms / 1000).astimezone().isoformat(" ", "seconds")
 
 
-def line_text(line: HandLine) -> str:
-    """Return one hand of the list as text."""
+def line_text(line: HandLine, *, is_on_table: bool = False) -> str:
+    """Return one hand of the list as text. `is_on_table`: it was reopened, and is not closed again."""
+    reopened = f"reopened {line.reopened}×" if line.reopened else ""
     seats = "  ".join(_seat(seat.player, seat.points, seat.foul, seat.natural) for seat in line.seats)
     marks = [
         "RECORD CHANGED" if line.changed else "",
         "" if line.outcome == "settled" else line.outcome,
         f"{line.corrections} corrected" if line.corrections else "",
-        f"reopened {line.reopened}×" if line.reopened else "",
+        "reopened on the table now" if is_on_table else reopened,
         "UNDER DISPUTE" if line.disputed else "was disputed" if line.disputes else "",
         "reviewed" if line.reviewed else "",
         f"{line.lost} pictures lost" if line.lost else "",

@@ -24,6 +24,7 @@ from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import events as ev
+from tests.dealer_ui.felt import Felt
 from tests.firmware.conftest import FRAME
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.record.test_verify import bend
@@ -66,6 +67,18 @@ def test_hands_are_listed_and_narrowed(data: Path) -> None:
     assert "More: --before 2" in run(data, "list", "--limit", 2).stderr
     assert "No such hands" in run(data, "list", "--player", "nobody").stderr
     assert "No such hands" in run(data, "list", "--from", "2020-01-01", "--to", "2020-01-02T12:00").stderr
+
+
+def test_a_void_hand_that_lies_on_the_table_again_is_listed_so(tmp_path: Path) -> None:
+    felt = Felt(tmp_path)
+    felt.deal()
+    felt.do("void", reason="wrong deck")
+    assert run(tmp_path, "list").stdout.rstrip().endswith("[void]")
+    felt.do("reopen", past=1, reason="the deck was right")
+    assert run(tmp_path, "list").stdout.rstrip().endswith("[void, reopened on the table now]")
+    felt.do("void", reason="nobody can say")
+    felt.journal.close()
+    assert run(tmp_path, "list").stdout.rstrip().endswith("[void, reopened 1×]")
 
 
 def test_bad_questions_are_said(data: Path, tmp_path: Path) -> None:
