@@ -82,9 +82,8 @@ class JudgedCard:
         return self.laid == self.named
 
     def __str__(self) -> str:
-        return (
-            f"{self.laid or 'no card'} as {self.named}, {self.margin:.1f} nats, evidence {self.evidence:.1f}"
-        )
+        figures = f"{self.margin:.1f} nats, evidence {self.evidence:.1f}"
+        return f"{self.laid or 'no card'} as {self.named}, {figures}"
 
 
 @dataclass

@@ -150,8 +150,7 @@ def read_all(tasks: Tasks) -> dict[Key, Outcome]:
 
 def manifest_of(model: Path) -> dict[str, Any]:
     """Return what a model's manifest says."""
-    manifest: dict[str, Any] = json.loads(model.with_suffix(".json").read_text())
-    return manifest
+    return dict(json.loads(model.with_suffix(".json").read_text()))
 
 
 def at_scale(px_per_mm: float) -> Condition:

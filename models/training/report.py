@@ -233,7 +233,8 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         return _outcomes("deck", rows)
 
     gaps = {"not enrolled": m.over("gaps"), "enrolled": m.over("gaps enrolled")}
-    limits = (("all 52 cards named", worth.whole), ("fewer", worth.part), ("loose photographs", worth.loose))
+    rows = ("all 52 cards named", worth.whole), ("fewer", worth.part), ("loose photographs", worth.loose)
+    limits = [(name, f"{w.margin.sure_from:.2f}", f"{w.evidence.sure_from:.2f}") for name, w in rows]
     no_photographs = "No folder of photographs was given in this run."
     sections = [
         "# How well the cards are read",
@@ -276,10 +277,7 @@ def write(m: Measurements, worth: Calibrations, docs: Path) -> Path:
         "## What a margin is worth",
         "A card is sure if its name beats every other name by this margin in nats, and if the evidence that a card "
         "lies there is at least this:",
-        table(
-            ("", "margin", "evidence"),
-            [(name, f"{w.margin.sure_from:.2f}", f"{w.evidence.sure_from:.2f}") for name, w in limits],
-        ),
+        table(("", "margin", "evidence"), limits),
         "## What is taken for what",
         f"Ordinary decks, all conditions, not enrolled. {_confusions(m.over('whole', JUDGING))}",
         f"Odd decks. {_confusions(m.over('whole', ODD_JUDGING))}",

@@ -50,12 +50,8 @@ def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Imag
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
         raise PictureError("%(file)s is cut off: the end of the JPEG is missing; copy it again.", file=file)
     if (pixels := _pixels(data)) > most_pixels:
-        raise PictureError(
-            "%(file)s has %(has)s megapixels; at most %(most)s are read.",
-            file=file,
-            has=round(pixels / 1e6),
-            most=most_pixels // 10**6,
-        )
+        sizes = {"has": round(pixels / 1e6), "most": most_pixels // 10**6}
+        raise PictureError("%(file)s has %(has)s megapixels; at most %(most)s are read.", file=file, **sizes)
     picture = _decode(data) if pixels else None
     if picture is None:
         raise PictureError("%(file)s is not a picture that can be read; use JPEG or PNG.", file=file)

@@ -63,16 +63,11 @@ def _text(seen: Sight, iso: int) -> str:
     wide, high = (side / 1000 for side in seen.camera.area_mm(seen.height_mm))
     near, far = (side / 1000 for side in seen.camera.depth_mm(seen.height_mm))
     low, most = (end / 1000 for end in seen.camera.window_mm(felt))
+    across, down, lowest = felt.width_mm / 1000, felt.height_mm / 1000, figures["lowest_height_mm"] / 1000
     rows = [
         ("camera", f"{seen.camera.name} at {seen.height_mm / 1000:g} m"),
-        (
-            "covers",
-            f"{wide:.2f} × {high:.2f} m; the felt is {felt.width_mm / 1000:g} × {felt.height_mm / 1000:g} m",
-        ),
-        (
-            "lowest height",
-            f"{figures['lowest_height_mm'] / 1000:.2f} m, where the felt just fills the picture",
-        ),
+        ("covers", f"{wide:.2f} × {high:.2f} m; the felt is {across:g} × {down:g} m"),
+        ("lowest height", f"{lowest:.2f} m, where the felt just fills the picture"),
         (
             "hang it at",
             f"{low:.2f} to {most:.2f} m, with every tolerance at once"

@@ -29,11 +29,8 @@ class PhotographsFolder(click.Path):
         """Return the folder; refuse one without photographs with a sentence about where to get them."""
         folder = Path(str(super().convert(value, param, ctx)))
         if not any(folder.glob("*/manifest.csv")):
-            self.fail(
-                f"There are no labelled photographs in {one_line(str(folder))}. {PHOTOGRAPHS_HINT}",
-                param,
-                ctx,
-            )
+            where = one_line(str(folder))
+            self.fail(f"There are no labelled photographs in {where}. {PHOTOGRAPHS_HINT}", param, ctx)
         return folder
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:

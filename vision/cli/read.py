@@ -141,10 +141,8 @@ def _in_words(file: Path, result: dict[str, Any]) -> str:
     else:
         cards = result["cards"]
         unsure = sum(not c["sure"] for c in cards)
-        lines += [
-            f"  {_cards(cards)}",
-            f"  {len(cards)} card{'' if len(cards) == 1 else 's'}, {unsure} to ask about",
-        ]
+        noun = "card" if len(cards) == 1 else "cards"
+        lines += [f"  {_cards(cards)}", f"  {len(cards)} {noun}, {unsure} to ask about"]
     failed = [verdict for verdict in result["verdicts"].values() if not verdict["ok"]]
     lines += [f"  ! {one['text']}" + (f" Where: {one['where']}." if "where" in one else "") for one in failed]
     return "\n".join(map(one_line, lines))

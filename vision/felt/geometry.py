@@ -347,10 +347,8 @@ def _doubt_mm(homography: Matrix, felt: Points, at: Points, noise_px: float) -> 
     spread = np.linalg.inv(normal) * noise_px**2
     there = _derivatives(near, at * scale).reshape(-1, 2, 8)
     in_px = np.einsum("nij,jk,nlk->nil", there, spread, there)
-    step = 0.5
-    px_per_mm = np.linalg.norm(project(homography, at + step) - project(homography, at), axis=1) / math.hypot(
-        step, step
-    )
+    step = project(homography, at + 0.5) - project(homography, at)
+    px_per_mm = np.linalg.norm(step, axis=1) / math.hypot(0.5, 0.5)
     return float(np.max(np.sqrt(np.trace(in_px, axis1=1, axis2=2)) / px_per_mm))
 
 

@@ -62,15 +62,12 @@ class Survey:
 
     def to_json(self) -> dict[str, Any]:
         """Return all but the picture as JSON values."""
+        markers = {"found": self.found, "missing": self.missing, "strange": self.strange}
         return {
             "size": list(self.size),
             "shown": list(self.shown),
             "error": self.error.to_json() if self.error else None,
-            "markers": {
-                "found": _to_dicts(self.found),
-                "missing": _to_dicts(self.missing),
-                "strange": _to_dicts(self.strange),
-            },
+            "markers": {kind: _to_dicts(outlines) for kind, outlines in markers.items()},
             "zones": _to_dicts(self.zones),
             "verdicts": {verdict.name: verdict.to_json() for verdict in self.verdicts},
             "pose": _round(self.pose),

@@ -275,9 +275,8 @@ def name(found: list[Cluster], *, conflicts: bool = False) -> list[NamedCluster]
     doubtful = {claim.card for claim in claimed}
     if not is_whole_deck(named + claimed):  # in a whole deck there is no conflict
         pushed = [n for n in named if n.cluster.likeliest != n.card]
-        doubtful |= {n.card for n in pushed} | {
-            n.cluster.likeliest for n in pushed if n.cluster.stands_out > _HINT
-        }
+        clear = {n.cluster.likeliest for n in pushed if n.cluster.stands_out > _HINT}
+        doubtful |= {n.card for n in pushed} | clear
     named = [replace(n, margin=0.0) if n.card in doubtful else n for n in named]
     return named + claimed if conflicts else named
 

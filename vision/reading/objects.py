@@ -193,9 +193,8 @@ class _Plan:
             side = layout.markers.side_mm / 2 + layout.markers.quiet_mm
             for mask in (printed, busy):
                 _fill(mask, _px(marker.to_felt(box * (side + _LINE_MM / 2))), 255)
-            x, y = (
-                np.round(_px(marker.to_felt(ring * (side - layout.markers.quiet_mm / 2)))).astype(np.intp).T
-            )
+            border = _px(marker.to_felt(ring * (side - layout.markers.quiet_mm / 2)))
+            x, y = np.round(border).astype(np.intp).T
             whites[marker.id] = ((y, x), _surfaces(x, y, shape))
         rows, columns = (5 * n for n in np.nonzero(busy[::5, ::5] == 0))
         middles = [(np.arange(-(-n // 8)) + 0.5) * 8 - 0.5 for n in shape]

@@ -65,10 +65,9 @@ def judge_paper(
     spoilt = np.where(outside, not seen["light"].ok, spoilt)
     light = seen["light"]
     if not spoilt.any():
-        least = float(paper.min())
-        light = (
-            light if light.ok else PictureVerdict("light", True, least, MIN_WHITE, "levels", LIGHT_IS_RIGHT)
-        )
+        if not light.ok:
+            least = float(paper.min())
+            light = PictureVerdict("light", True, least, MIN_WHITE, "levels", LIGHT_IS_RIGHT)
     elif light.ok or not spoilt.all():
         burnt = float(paper[spoilt].max()) > MAX_WHITE
         worst, limit = (paper.max(), MAX_WHITE) if burnt else (paper.min(), MIN_WHITE)

@@ -133,10 +133,8 @@ def _join_others(readings: list[TableReading]) -> tuple[Other, ...]:
 
 def _is_same(one: Other, other: Other) -> bool:
     apart = float(np.linalg.norm(one.corners.mean(axis=0) - other.corners.mean(axis=0)))
-    side = float(
-        np.linalg.norm(one.corners[1] - one.corners[0]) + np.linalg.norm(one.corners[2] - one.corners[1])
-    )
-    return one.what == other.what and apart <= side / 4
+    a, b, c = one.corners[:3]
+    return one.what == other.what and apart <= float(np.linalg.norm(b - a) + np.linalg.norm(c - b)) / 4
 
 
 def _find_vanished(seen: list[tuple[ReadCard, ...]], kept: tuple[ReadCard, ...]) -> list[ReadCard]:
@@ -165,7 +163,5 @@ def _join(sightings: list[ReadCard | None]) -> ReadCard:
     assert card is not None
     seen = [s for s in sightings if s is not None]
     agree = len(seen) == len(sightings) and all(s.card == card.card and s.sure for s in seen)
-    candidates = tuple(
-        dict.fromkeys([s.card for s in reversed(seen)] + [c for s in seen for c in s.candidates])
-    )
-    return replace(card, confidence=min(s.confidence for s in seen), sure=agree, candidates=candidates)
+    names = dict.fromkeys([s.card for s in reversed(seen)] + [c for s in seen for c in s.candidates])
+    return replace(card, confidence=min(s.confidence for s in seen), sure=agree, candidates=tuple(names))

@@ -188,9 +188,8 @@ def _warps(cameras: Floats) -> Floats:
     cross = np.zeros((len(cameras), 3, 3))
     cross[:, 0, 1], cross[:, 0, 2], cross[:, 1, 2] = -axis[:, 2], axis[:, 1], -axis[:, 0]
     cross -= cross.transpose(0, 2, 1)
-    spin = (
-        np.eye(3) + np.sin(tilt)[:, None, None] * cross + (1 - np.cos(tilt))[:, None, None] * (cross @ cross)
-    )
+    sin, cos = (np.asarray(way(tilt))[:, None, None] for way in (np.sin, np.cos))
+    spin = np.eye(3) + sin * cross + (1 - cos) * (cross @ cross)
     lens = np.zeros_like(cross)
     lens[:, 0, 0] = lens[:, 1, 1] = 1 / focal
     lens[:, 2, 2] = 1
@@ -237,10 +236,9 @@ def _seen_at(view: FeltView, indices: Indices, cards: list[Cluster]) -> tuple[Po
     named = name(cards)
     rows = [m for n in named if n.cluster.evidence > CLEARLY_THERE for m in n.cluster.members]
     back = np.asarray(np.linalg.inv(view.homography))
-    at = project(back, indices.places[rows])
-    return at, project(
-        back, indices.places[rows] + 0.3 * indices.sizes[rows, None] * indices.directions[rows]
-    ) - at
+    start, step = indices.places[rows], 0.3 * indices.sizes[rows, None] * indices.directions[rows]
+    at = project(back, start)
+    return at, project(back, start + step) - at
 
 
 def _area(view: FeltView, at: Points, along: Points) -> Zone:

@@ -269,10 +269,9 @@ def read(
     if len(others) > len(found):
 
         def inverse() -> list[Cluster]:
-            turned = [
-                observe_area(inverted(frame), view, zone, reader, px_per_mm, clock) for zone in layout.zones
-            ]
-            return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(turned))), layout)]
+            turned = inverted(frame)
+            parts = [observe_area(turned, view, zone, reader, px_per_mm, clock) for zone in layout.zones]
+            return [named.cluster for named, _ in cards_on(_fitting(fuse(Indices.joined(parts))), layout)]
 
         count = black_cards(frame, others, inverse)
         verdicts["deck"] = judge_deck([], count) if count else verdicts["deck"]
