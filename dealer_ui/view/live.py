@@ -211,7 +211,7 @@ class Live(SnapshotFollower[Snapshot]):
         self._publish(_empty_screen(Message(OWN_ERROR)))
 
     def _read(self, table: TableAnswer) -> bool:
-        """Read the state if the journal has grown or is another file; return True if so.
+        """Read the state if the journal ends at another row or is another file; return True if so.
 
         Raises JournalError if a row is missing that the table or the witness names: the file was removed or replaced.
         """
