@@ -13,7 +13,7 @@ from firmware.record.journal.ground import find_links
 from firmware.record.journal.journal import JournalReader
 from firmware.table.entry import content_hash
 from firmware.table.errors import JournalError
-from firmware.table.events import CameraCalibrated, ReadingTaken
+from firmware.table.events import CameraCalibrated, ReadingFailed, ReadingTaken
 from firmware.table.state import State
 
 LAST_ROWS: Final = 5000
@@ -93,11 +93,13 @@ def note_facts(reader: JournalReader, key_folder: Path) -> dict[str, Any]:
 
 
 def _picture(reader: JournalReader) -> dict[str, Any]:
-    """Return the picture's verdicts from the last reading of this hand or the one before."""
+    """Return the picture's verdicts from the last reading of this hand or the one before; none if that one failed."""
     entries = reader.since_last_opened()
     hand = entries[-1].hand if entries else 0
     for rows in (entries, reader.of_hand(hand - 1) if hand > 1 else []):
         for entry in reversed(rows):
+            if entry.type == ReadingFailed.type:  # of a later picture than any that says how it was
+                return {}
             if entry.type == ReadingTaken.type:
                 event = entry.event
                 assert isinstance(event, ReadingTaken)

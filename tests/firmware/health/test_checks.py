@@ -20,6 +20,7 @@ from firmware.record.journal.journal import Entry, Journal, JournalReader
 from firmware.table import events as ev
 from firmware.table.events import Calibration, CameraCalibrated
 from firmware.table.settings import HouseSettings
+from tests.dealer_ui.felt import Felt
 from tests.firmware.conftest import ROWS, Deal
 from tests.firmware.record.test_verify import KEY
 from tests.generated_record import generate_record
@@ -428,3 +429,18 @@ def test_a_table_that_has_no_screen_by_its_configuration_has_no_check_of_one() -
 @pytest.mark.parametrize("told", [None, {**SCREEN, "silent_s": None}, {**SCREEN, "leaving": True}])
 def test_a_screen_that_has_not_answered_is_unknown_and_never_well(told: dict[str, Any] | None) -> None:
     assert of("screen", replace(WELL, screen=told)).verdict == "unknown"
+
+
+def test_the_picture_before_a_failed_reading_says_nothing_of_the_camera_now(tmp_path: Path) -> None:
+    felt, reader = Felt(tmp_path), JournalReader(tmp_path)
+    felt.to_setting()
+    felt.to_reading()
+    felt.read(verdicts={"light": seen(True, 192, 70)})
+    assert "light" in record_facts(reader, 0)["picture"]
+    felt.pay_all()
+    felt.go_on()
+    felt.do("next")
+    felt.to_reading()
+    felt.say(ev.ReadingFailed("The felt's markers are not seen."))
+    assert "picture" not in record_facts(reader, 0)
+    felt.journal.close()
