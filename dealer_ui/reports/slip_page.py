@@ -1,4 +1,4 @@
-"""The slip page at a shift's end: the record's signed head as a QR code, and as a PDF to print."""
+"""The page of the slip, for the end of a shift: the record's signed head as a QR code, and as a PDF to print."""
 
 from typing import Any
 
@@ -23,8 +23,8 @@ blueprint = Blueprint("slip", __name__)
 blueprint.register_error_handler(HTTPException, refused)
 
 
-def _last() -> tuple[Anchor | None, int]:
-    """Return the last anchor, if there is one, and the number of rows after the anchored one."""
+def _last_anchor() -> tuple[Anchor | None, int]:
+    """Return the last anchor, None if there is none, and the number of rows after the anchored row."""
     reader = services().reader
     try:
         entry, (head, _hash) = reader.last_anchor(), reader.head()
@@ -38,8 +38,8 @@ def _last() -> tuple[Anchor | None, int]:
 @blueprint.get("/slip")
 @guard.open_to(guard.EVERYBODY)
 def slip() -> str:
-    """Show the record's head as last signed, and the current signing key; none of this is secret."""
-    anchor, later = _last()
+    """Show the last signed head of the record and the signing key; neither is secret."""
+    anchor, later = _last_anchor()
     back = own_address(request.args.get("back", "/"))
     values: dict[str, Any] = {
         "anchor": anchor,
@@ -47,7 +47,9 @@ def slip() -> str:
         "sign": Action(_("Sign the record now"), {"do": "sign_head"}, tone="go"),
     }
     if anchor is not None:
-        from dealer_ui.reports.slip import slip_svg  # what draws takes a second of a box's start
+        from dealer_ui.reports.slip import (
+            slip_svg,
+        )  # imported late: the drawing libraries would delay the start by a second
 
         values["held"] = read_checkpoint(services().pit)
         values["qr"] = Markup(slip_svg(anchor))
@@ -59,7 +61,7 @@ def slip() -> str:
 @guard.open_to(guard.EVERYBODY)
 def slip_as_pdf() -> Response:
     """Return the slip as a PDF, 80 mm wide."""
-    anchor, _later = _last()
+    anchor, _later = _last_anchor()
     if anchor is None:
         abort(404, _("Nothing was signed yet: sign the record first."))
     from dealer_ui.reports.slip import slip_pdf

@@ -52,12 +52,12 @@ def view(
     table: TableAnswer = ANSWERING,
     time: DownTime | None = None,
     past: Exchange | None = None,
-    heard: CallState = CallState.NONE,
+    call: CallState = CallState.NONE,
 ) -> Screen:
     """Return the screen for a state: `seq` is the last event's number in the journal.
 
-    `time` is the duration of the dealer's down, `past` the last exchange of points before this state, `heard` how a
-    call for the floor stands at the pit.
+    `time` is the duration of the dealer's down, `past` the last exchange of points before this state, `call` whether
+    the pit has the call for the floor.
 
     `table` is how the table process answers. While it does not, no commands are offered, and no device is shown as
     working.
@@ -97,7 +97,7 @@ def view(
         transfers=transfers,
         transferred=all_marked(offered) if transfers else None,
         actions=_actions(state, offered, refused, wait=bool(puck or refused)),
-        alert=with_call(unseen_press(table) or with_change_line(state, alert(state)), state, heard)
+        alert=with_call(unseen_press(table) or with_change_line(state, alert(state)), state, call)
         if answering
         else None,
         puck_due=puck,
@@ -112,7 +112,7 @@ def view(
         last=payments(past.settlement, _all(past.settlement))[0] if past and not settlement else (),
         last_hand=past.hand if past and not settlement else None,
         past_hands=past_hands(state),
-        more=(*call_groups(heard, offered), *puck_elsewhere(state, puck, offered), *more(state, offered)),
+        more=(*call_groups(call, offered), *puck_elsewhere(state, puck, offered), *more(state, offered)),
         notices=_notices(state, may, refused) if answering else (),
         cues=_cues(state, rules, may, answering),
         used=cards_in_use(state),

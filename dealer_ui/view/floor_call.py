@@ -1,4 +1,4 @@
-"""The dealer's call for a floor person, and whether the pit has it. Without its word the page says: call aloud."""
+"""The dealer's call for a floor person, and whether the pit has it. If it does not, the page says to call aloud."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -11,14 +11,14 @@ from firmware.table.offers import Offers
 from firmware.table.state import State
 
 SENDING_S: Final = 5.0
-"""So long a call may be on its way before the page says that the pit has not got it; usually it takes half a second."""
+"""Seconds after which a call counts as not received; the pit usually has it within half a second."""
 
 PitNews = Callable[[], Mapping[str, Any] | None]
-"""What is known of the pit (`firmware.uplink.status_file.read_status`); None where the table sends to none."""
+"""Returns the uplink's status (`firmware.uplink.status_file.read_status`), None if the table sends to no pit."""
 
 
 class CallState(StrEnum):
-    """How a call stands at the pit. `none`: this table sends to no pit, and offers no call."""
+    """Whether the pit has the call. `none`: this table sends to no pit, and offers no call."""
 
     NONE = "none"
     SENDING = "sending"
@@ -35,9 +35,10 @@ class CallClock:
         self._heard = False
 
     def at(self, state: State, seq: int, now_s: float) -> CallState:
-        """Return how the call stands; `seq` is the record's last row, `now_s` the monotonic clock.
+        """Return the state of the call; `seq` is the record's last row, `now_s` the monotonic clock.
 
-        Of a call made before this page looked, its row is not known; the pit must then have the row that was the last.
+        If the call is older than this process, its row is not known: the pit must then have the row that was the last
+        one at the first check.
         """
         pit = self._pit()
         if not state.floor_called:
@@ -50,27 +51,27 @@ class CallClock:
         return CallState.SENDING if pit is not None and now_s - since < SENDING_S else CallState.UNHEARD
 
 
-def call_groups(heard: CallState, may: Offers) -> tuple[Group, ...]:
-    """Return what calls a floor person, or ends the call."""
+def call_groups(call_state: CallState, may: Offers) -> tuple[Group, ...]:
+    """Return the actions that call a floor person or end the call."""
     if ends := may.of("end_floor_call"):
         here, back = ends
         return (Group(_("The floor is called"), (Action.of(here), Action.of(back, tone="quiet"))),)
-    calls = may.of("call_floor") if heard is not CallState.NONE else ()
+    calls = may.of("call_floor") if call_state is not CallState.NONE else ()
     return (Group(_("The floor"), tuple(map(Action.of, calls))),) if calls else ()
 
 
-def with_call(found: Alert | None, state: State, heard: CallState) -> Alert | None:
-    """Return the line over the felt, with the call where one is open; a call that nobody has comes first."""
+def with_call(found: Alert | None, state: State, call_state: CallState) -> Alert | None:
+    """Return the line over the felt, with the call if one is open; a call that the pit does not have comes first."""
     if not state.floor_called:
         return found
     if found is not None:
-        call = with_call(None, state, heard)
+        call = with_call(None, state, call_state)
         assert call is not None
-        if heard in (CallState.SENDING, CallState.HEARD):
+        if call_state in (CallState.SENDING, CallState.HEARD):
             return replace(found, others=(*found.others, call))
         return replace(call, others=(replace(found, others=()), *found.others))
     words = {
         CallState.SENDING: _("The call is on its way."),
         CallState.HEARD: _("The pit has the call."),
-    }.get(heard, _("The pit has not got the call. Call aloud."))
+    }.get(call_state, _("The pit has not got the call. Call aloud."))
     return Alert(_("The floor is called"), words)

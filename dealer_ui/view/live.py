@@ -1,4 +1,4 @@
-"""Follows the journal and holds the page's latest view, for which the streams wait."""
+"""Follow the journal, and keep the page's latest view for the streams."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from firmware.table.house import currency_now, rules_now
 from firmware.table.state import INITIAL, State
 
 POLL_S: Final = 0.02
-"""How often the journal is looked at. A look costs well under a millisecond."""
+"""Seconds between two reads of the journal. A read takes well under a millisecond."""
 
 OWN_ERROR: Final = N_("The page met an error of its own. The table goes on; look at the log.")
 
 ASK_S: Final = 0.5
-"""How often the table process is asked for a sign of life. With the time that it may take to answer
-(`firmware.table_client.HEARTBEAT_WITHIN_S`) the page says within two seconds that it does not."""
+"""Seconds between two heartbeats to the table process. With the time that an answer may take
+(`firmware.table_client.HEARTBEAT_WITHIN_S`), the page shows within two seconds that the process does not answer."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +47,18 @@ class Snapshot:
     version: int
     screen: Screen
     trouble: str = ""
-    """A sentence where the record cannot be read; the screen is then empty, never an old one."""
+    """Why the record cannot be read; the screen is then empty, never an old one."""
     make: Callable[[], tuple[Screen, str]] | None = field(default=None, repr=False, compare=False)
-    """Makes screen and trouble again, in the language that is in use when it is called."""
+    """Makes the same screen and trouble in the language that is in use when it is called."""
     _translations: dict[str, Snapshot] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def wants_set_up(self) -> bool:
-        """Whether the table answers, and its record can be read, and says that the box was never set up."""
+        """Whether the box was never set up: the table answers, and its record, which can be read, shows no set-up."""
         return self.screen.answering and not self.trouble and not self.screen.set_up
 
     def in_language(self, code: str) -> Snapshot:
-        """Return the same snapshot in a language. Made once for each language."""
+        """Return the same snapshot in a language; each translation is made once."""
         if code == SOURCE or self.make is None:
             return self
         if code not in self._translations:
@@ -71,7 +71,7 @@ ScreenFilter = Callable[[Screen, State, Profile | None], Screen]
 
 
 class Live(SnapshotFollower[Snapshot]):
-    """The latest view, for many readers. `refresh` reads the journal now."""
+    """The latest view of the table, for many streams. `refresh` reads the journal now."""
 
     poll_s = POLL_S
 
@@ -80,17 +80,17 @@ class Live(SnapshotFollower[Snapshot]):
         reader: JournalReader,
         heartbeat: Callable[[], Mapping[str, Any] | None],
         screen_filter: ScreenFilter | None = None,
-        beside: SiblingPage | None = None,
+        sibling: SiblingPage | None = None,
         pit: PitNews = lambda: None,
     ) -> None:
-        """`heartbeat` returns the table's answer to a heartbeat, None without one.
+        """`heartbeat` returns the table's answer to a heartbeat, None if it does not answer.
 
-        `screen_filter` changes a screen for its viewers; `beside` is the sibling page that this one links to; `pit`
-        returns whether the pit has this table's rows.
+        `screen_filter` changes a screen for its viewers; `sibling` is the page that this one links to; `pit` returns
+        how much of the record the pit has.
         """
         super().__init__(Snapshot(0, view(0, INITIAL, None, table=TableAnswer())))
         self._filter = screen_filter
-        self._beside = beside
+        self._sibling = sibling
         self._links: tuple[tuple[str, str], ...] = ()
         self._again = False
         self._reader = reader
@@ -118,7 +118,7 @@ class Live(SnapshotFollower[Snapshot]):
         return self._rules
 
     def show_again(self) -> None:
-        """Make the view again, because the screen filter now gives another result."""
+        """Make a new view even if nothing changed, because the screen filter now gives another result."""
         self._again = True
         self.refresh()
 
@@ -128,19 +128,20 @@ class Live(SnapshotFollower[Snapshot]):
         return supported_language(self._state.house.language)
 
     def now(self) -> Snapshot:
-        """Read the journal and return its current snapshot in the current language."""
+        """Refresh, and return the latest snapshot in the current language."""
         self.refresh()
         return self._snapshot.in_language(language())
 
     def state(self) -> State:
-        """Read the journal and return the table's state; the empty one if the record cannot be read."""
+        """Refresh, and return the table's state, or the initial state if the record cannot be read."""
         self.refresh()
         return self._state if not self._snapshot.trouble else INITIAL
 
     def refresh(self) -> None:
-        """Read the journal, and check whether the table answers; make a new snapshot if anything changed.
+        """Read the journal, check whether the table answers, and publish a snapshot if anything changed.
 
-        Once a thread follows, that thread alone asks the table again: a request must not wait for a table that hangs.
+        While another thread keeps this up to date, only that thread sends heartbeats: a request must not wait for a
+        table that hangs.
         """
         since = time.monotonic() - self._asked_at
         asks = since >= ASK_S and (since == float("inf") or not self.is_followed_elsewhere)
@@ -155,9 +156,9 @@ class Live(SnapshotFollower[Snapshot]):
                     call_state = self._call.at(self._state, self._seq, time.monotonic())
                 time_is_new = self._update_clock()
                 past = self._past.of(self._state)
-                links = self._beside.links() if self._beside else ()
+                links = self._sibling.links() if self._sibling else ()
             except TableError as error:
-                self._seq = -1  # read all of it again as soon as it is readable
+                self._seq = -1  # read the whole record as soon as it is readable again
                 self._shown_answer = table
                 self._publish(_empty_screen(error.sentence))
                 return
@@ -176,12 +177,12 @@ class Live(SnapshotFollower[Snapshot]):
                         table=table,
                         time=self._time,
                         past=past,
-                        heard=call_state,
+                        call=call_state,
                     )
                 )
 
     def _ask(self) -> TableAnswer:
-        """Ask the table for a sign of life."""
+        """Send a heartbeat to the table."""
         asked = time.time()
         answer = self._heartbeat()
         if answer is not None:
@@ -201,13 +202,13 @@ class Live(SnapshotFollower[Snapshot]):
             return self._filter(screen, state, rules) if self._filter else screen, ""
 
     def _update_clock(self) -> bool:
-        """Read the clock of the dealer's down; return True if another minute has begun."""
+        """Update the duration of the dealer's down; return True if it has changed."""
         before = self._time
         self._time = self._downs.at(self._seq) if self._state.dealer else None
         return before != self._time
 
     def publish_failure(self) -> None:
-        """Show that the view could not be made."""
+        """Publish an empty screen with an error message."""
         self._publish(_empty_screen(Message(OWN_ERROR)))
 
     def _read(self, table: TableAnswer) -> bool:
@@ -244,7 +245,7 @@ class Live(SnapshotFollower[Snapshot]):
             return None
 
     def _publish(self, make: Callable[[], tuple[Screen, str]]) -> None:
-        with speaking(SOURCE):  # whatever the request's language: snapshots are compared in one language
+        with speaking(SOURCE):  # whatever the request's language is, snapshots are compared in one language
             screen, trouble = make()
         if (screen, trouble) == (self._snapshot.screen, self._snapshot.trouble) and self._snapshot.version:
             return
@@ -252,5 +253,5 @@ class Live(SnapshotFollower[Snapshot]):
 
 
 def _empty_screen(why: Message) -> Callable[[], tuple[Screen, str]]:
-    """Return a function that makes an empty screen with the reason for it."""
+    """Return a function that makes an empty screen and the reason for it."""
     return lambda: (view(0, INITIAL, None, table=TableAnswer()), say(why))

@@ -1,4 +1,4 @@
-"""The latest snapshot of something that changes: one thread makes the snapshots, many streams wait for the next."""
+"""Keep the latest snapshot of changing data: one thread makes the snapshots, and many streams wait for the next one."""
 
 import logging
 import threading
@@ -12,7 +12,7 @@ from firmware.threads import start_thread
 log = logging.getLogger(__name__)
 
 STUCK_S: Final = 10.0
-"""Seconds without a look after which the thread that follows counts as stuck."""
+"""Seconds without a refresh after which the thread counts as stuck."""
 
 
 class NumberedSnapshot(Protocol):
@@ -20,54 +20,54 @@ class NumberedSnapshot(Protocol):
 
     @property
     def version(self) -> int:
-        """How many changes there were in this run of the page's process."""
+        """The number of changes since the page's process started."""
 
 
 S = TypeVar("S", bound=NumberedSnapshot)
 
 
 class SnapshotFollower(ABC, Generic[S]):
-    """Keeps the latest snapshot. `start` begins a thread that calls `refresh` again and again, until `stop`."""
+    """Keeps the latest snapshot. `start` begins a thread that calls `refresh` periodically until `stop`."""
 
     poll_s: ClassVar[float]
-    """Seconds between two looks."""
+    """Seconds between two refreshes."""
     stale_s: ClassVar[float] = 2.0
-    """Seconds without a look after which the latest snapshot may be old."""
+    """Seconds without a refresh after which the latest snapshot may be out of date."""
 
     def __init__(self, first: S) -> None:
         self._snapshot = first
         self._changed = threading.Condition()
         self._stopped = threading.Event()
-        self._followed_at: float | None = None
+        self._refreshed_at: float | None = None
         self._thread_id: int | None = None
 
     @abstractmethod
     def refresh(self) -> None:
-        """Look now, and publish a snapshot if anything changed."""
+        """Check for changes now, and publish a snapshot if there are any."""
 
     @abstractmethod
     def publish_failure(self) -> None:
-        """Publish that the view could not be made; the log says why."""
+        """Publish that `refresh` failed; its error is in the log."""
 
     @property
     def stopped(self) -> bool:
-        """True after `stop` was called: streams end."""
+        """True after `stop` was called: streams end then."""
         return self._stopped.is_set()
 
     @property
-    def following(self) -> bool:
-        """True while the thread follows and does not hang."""
-        return self._followed_at is not None and time.monotonic() - self._followed_at < STUCK_S
+    def is_following(self) -> bool:
+        """True while the thread runs and is not stuck."""
+        return self._refreshed_at is not None and time.monotonic() - self._refreshed_at < STUCK_S
 
     @property
     def is_followed_elsewhere(self) -> bool:
-        """True if another thread than the caller's follows, and has looked lately."""
+        """True if a thread other than the caller's refreshes, and is up to date."""
         return self._thread_id not in (None, threading.get_ident()) and not self.stale and not self.stopped
 
     @property
     def stale(self) -> bool:
-        """True if the thread that follows has not looked lately: the latest snapshot may be old."""
-        return self._followed_at is not None and time.monotonic() - self._followed_at > self.stale_s
+        """True if the last refresh was too long ago: the latest snapshot may be out of date."""
+        return self._refreshed_at is not None and time.monotonic() - self._refreshed_at > self.stale_s
 
     def publish(self, snapshot: S) -> None:
         """Make this the latest snapshot."""
@@ -76,7 +76,7 @@ class SnapshotFollower(ABC, Generic[S]):
             self._changed.notify_all()
 
     def wait(self, version: int, timeout: float, gone: Callable[[], bool] = lambda: False) -> S | None:
-        """Wait for a snapshot other than `version`; None if none comes within `timeout` seconds.
+        """Wait for a snapshot other than `version`; return None if there is none within `timeout` seconds.
 
         `gone` returns whether the waiting client has left; it is called after every change and every `wake`.
         """
@@ -92,8 +92,8 @@ class SnapshotFollower(ABC, Generic[S]):
             self._changed.notify_all()
 
     def start(self) -> None:
-        """Follow from a thread of its own."""
-        self._followed_at = time.monotonic()
+        """Start the thread that refreshes."""
+        self._refreshed_at = time.monotonic()
         start_thread(self._follow, name="following")
 
     def stop(self) -> None:
@@ -106,10 +106,10 @@ class SnapshotFollower(ABC, Generic[S]):
         while not self._stopped.wait(self.poll_s):
             try:
                 self.refresh()
-                self._followed_at = time.monotonic()
+                self._refreshed_at = time.monotonic()
             except Exception:
-                # The thread must survive a bug in a view: the page reports it and shows the next view that works.
+                # The thread must survive a bug in a view: the page shows the error until a refresh succeeds.
                 log.exception("the view could not be made")
                 self.publish_failure()
-                self._followed_at = time.monotonic()
+                self._refreshed_at = time.monotonic()
                 self._stopped.wait(1.0)

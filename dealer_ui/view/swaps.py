@@ -1,4 +1,4 @@
-"""Two cards exchanged by the dealer's correction: shown with both places, and with an undo. Pure."""
+"""Two cards swapped by the dealer's correction: shown with both positions, and with an undo. Pure."""
 
 from dealer_ui.text.i18n import gettext as _
 from dealer_ui.text.words import card_name, row_name
@@ -13,12 +13,12 @@ def _undo_offers(may: Offers) -> tuple[Offer, ...]:
 
 
 def pairs(state: State, may: Offers) -> tuple[tuple[Spot, Spot], ...]:
-    """Return the pairs that can still be taken back."""
+    """Return the swaps that can still be undone."""
     return swaps_made(state) if _undo_offers(may) else ()
 
 
 def swap_notices(state: State, may: Offers) -> tuple[str, ...]:
-    """Describe for each pair which card lies where now."""
+    """Describe the new position of each pair of swapped cards."""
     return tuple(
         _("Changed places: %(one)s; %(other)s.", one=_format_spot(one), other=_format_spot(other))
         for one, other in pairs(state, may)
@@ -31,12 +31,12 @@ def _format_spot(spot: Spot) -> str:
         seat=spot.seat,
         row=row_name(spot.row),
         number=spot.index + 1,
-        card=card_name(spot.card),
+        card=card_name(spot.code),
     )
 
 
 def swap_undo_actions(may: Offers) -> tuple[Action, ...]:
-    """Return an action to take back each pair."""
+    """Return an action that undoes each swap."""
     return tuple(Action.of(offer, tone="quiet", takes_back=True) for offer in _undo_offers(may))
 
 
@@ -47,7 +47,7 @@ def swap_groups(state: State, may: Offers) -> tuple[Group, ...]:
 
 
 def cards_in_use(state: State) -> tuple[tuple[str, int, bool], ...]:
-    """Return each sure card's name, its seat, and whether it may change places with another."""
+    """Return each sure card's code, its seat, and whether it may be swapped with another."""
     found = spots(state)
     whole = is_whole(found)
-    return tuple((spot.card, spot.seat, whole and spot.lies.as_read) for spot in found)
+    return tuple((spot.code, spot.seat, whole and spot.card.as_read) for spot in found)

@@ -64,7 +64,7 @@ def serve(
     server = make_server(app, listening, threads, parts, Server)
 
     def pulse() -> None:
-        if live.following:
+        if live.is_following:
             alive()
 
     with closing(Pulse(parts, server.task_dispatcher.add_task, pulse)):

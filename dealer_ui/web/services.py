@@ -22,7 +22,7 @@ from firmware.table_client import TableLink
 from firmware.uplink.join_request import PROGRESS as JOIN
 
 _KEY: Final = "feltwatch"
-_FOLLOWED: Final = "feltwatch-followed"
+_STREAM_SOURCE: Final = "feltwatch-stream-source"
 
 
 class StreamLimiter:
@@ -32,7 +32,7 @@ class StreamLimiter:
     """
 
     def __init__(self, most: int, share: int | None = None) -> None:
-        """`most`: the limit. `share`: the limit for one person (None: no separate limit)."""
+        """`most`: the limit for all people together. `share`: the limit for one person (None: no separate limit)."""
         self._most, self._share = most, most if share is None else share
         self._lock = threading.Lock()
         self._held: Counter[str] = Counter()
@@ -52,7 +52,7 @@ class StreamLimiter:
 
 
 KIOSK: Final = "feltwatch_kiosk"
-"""The name of the cookie by which the touchscreen at the table is known."""
+"""The name of the cookie that identifies the touchscreen at the table."""
 
 
 class Kiosk:
@@ -75,9 +75,9 @@ class Kiosk:
         self._painted_at, self._leaving = self._clock(), leaving
 
     def to_json(self) -> dict[str, Any]:
-        """Return the screen's state for the kiosk's supervisor (`feltwatch kiosk`).
+        """Return the touchscreen's state for the kiosk's supervisor (`feltwatch kiosk`).
 
-        `painted_s`: seconds since the last acknowledgement, None if there was none. `leaving`: as last acknowledged.
+        `painted_s`: seconds since the last acknowledgement, None if there was none. `leaving`: of that acknowledgement.
         `up_s`: seconds since the server began.
         """
         now, painted = self._clock(), self._painted_at
@@ -114,7 +114,7 @@ class Services:
     join: Path = JOIN
     """The file with the progress of the table's enrolment at a pit."""
     pit: Path | None = None
-    """The path at which the uplink keeps what this table has of the pit's log; None if the table sends to no pit."""
+    """The uplink's folder in /run, with the checkpoint that it holds; None in training and at the pit."""
 
     def attach(self, app: Flask) -> None:
         """Use these services for the application."""
@@ -127,19 +127,21 @@ class Services:
 
 def services(app: Flask | None = None) -> Services:
     """Return an application's services. Without an argument, return those of the current request."""
-    here = g.get(_KEY) if app is None else None  # at the pit, the services of one table's record
-    found = here or (app or current_app).extensions[_KEY]
+    of_request = (
+        g.get(_KEY) if app is None else None
+    )  # set by `attach_here`: at the pit, for one table's record
+    found = of_request or (app or current_app).extensions[_KEY]
     assert isinstance(found, Services)
     return found
 
 
 def stream_source(app: Flask) -> SnapshotFollower[Any]:
     """Return the source of the snapshots that an application's streams send."""
-    found = app.extensions.get(_FOLLOWED, services(app).live)
+    found = app.extensions.get(_STREAM_SOURCE, services(app).live)
     assert isinstance(found, SnapshotFollower)
     return found
 
 
-def follow(app: Flask, live: SnapshotFollower[Any]) -> None:
-    """Make an application's streams send the snapshots of another source than the table (at the pit)."""
-    app.extensions[_FOLLOWED] = live
+def set_stream_source(app: Flask, source: SnapshotFollower[Any]) -> None:
+    """Make an application's streams send snapshots from a source other than the table: at the pit, the floor."""
+    app.extensions[_STREAM_SOURCE] = source

@@ -1,4 +1,4 @@
-"""Makes of the configuration what a hand opens with: rules, seats, and the content that the journal stores."""
+"""Prepare from the configuration what a hand needs to open: rules, seats, and the texts that the journal stores."""
 
 from importlib.resources import files
 
@@ -37,29 +37,26 @@ def house_rules(config: Config) -> tuple[Profile, Profile]:
 
 
 def rules_to_start_with(config: Config) -> tuple[Profile, Profile]:
-    """Return the same, also where the options contradict each other: the table starts, and opens no hand by them.
+    """Return what `house_rules` returns, even if the options contradict each other.
 
-    Raises ConfigError for a profile that is invalid in any other way.
+    The table then starts, but opens no hand. Raises ConfigError for a profile that is invalid in any other way.
     """
     try:
         return house_rules(config)
     except ConfigError as error:
-        refused = error.__cause__
+        cause = error.__cause__
         try:
             written, rules = load_unjudged(config.profile, config.options)
         except RulesError:
-            raise error from refused
-        known = {str(found.sentence) for found in contradictions(rules)}
-        if (
-            not isinstance(refused, ProfileError)
-            or not {str(one.message) for one in refused.troubles} <= known
-        ):
+            raise error from cause
+        allowed = {str(found.sentence) for found in contradictions(rules)}
+        if not isinstance(cause, ProfileError) or not {str(one.message) for one in cause.troubles} <= allowed:
             raise
         return written, rules
 
 
 def prepare_house(config: Config, journal: Journal) -> House:
-    """Return the setup of the next hands, and store the texts behind its hashes in the journal.
+    """Return the setup of the next hands, and store the texts that its hashes refer to in the journal.
 
     Raises ConfigError, JournalError.
     """
@@ -93,5 +90,5 @@ def _layout(config: Config) -> bytes:
 def _model_hash() -> str:
     try:
         return networks_hash(files("models"))
-    except OSError:  # Without a layout nothing is read, and the reading process reports that.
+    except OSError:  # A network is missing: the health check of the model reports it.
         return ""

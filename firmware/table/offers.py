@@ -287,7 +287,7 @@ def _cards(at: Context) -> Iterator[Offer]:
                 yield offer("set_card", asks=tried, index=index, **of_row, **swap)
     for one, other in swaps_made(state):
         at_one: dict[str, Any] = {"seat": one.seat, "row": one.row, "index": one.index}
-        yield offer("set_card", Message("Undo"), card=other.card, swap=True, **at_one)
+        yield offer("set_card", Message("Undo"), card=other.code, swap=True, **at_one)
     for seen in state.irregularities:
         yield offer("resolve", number=seen.number, stands="record")
         yield offer("resolve", hold=True, number=seen.number, stands="table")

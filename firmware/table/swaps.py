@@ -1,8 +1,8 @@
 """Swaps: if the camera mistook two cards for each other, correcting one of them corrects both.
 
-Only if all 52 names are on the table, because then no other name is left for the second card. If cards are missing, or
-if a person named the second card, the dealer is asked about it instead. A swap can always be undone, because both of
-its cards are known.
+A swap is made only if all 52 cards are on the table, because then no other name is left for the second card. If cards
+are missing, or if a person named the second card, the dealer is asked about it instead. A swap can always be undone,
+because both cards are known.
 """
 
 from collections.abc import Sequence
@@ -21,12 +21,12 @@ class Spot:
     seat: int
     row: Row
     index: int
-    lies: Card
+    card: Card
 
     @property
-    def card(self) -> str:
-        """Its name."""
-        return str(self.lies.card)
+    def code(self) -> str:
+        """The card's code, such as "As"."""
+        return str(self.card.card)
 
 
 def spots(state: State) -> tuple[Spot, ...]:
@@ -41,30 +41,31 @@ def spots(state: State) -> tuple[Spot, ...]:
 
 
 def swap(state: State, seat: int, row: Row, index: int, code: str) -> tuple[Spot, Spot] | None:
-    """Return this position and that of the card `code`, if the two cards may be swapped; otherwise None."""
-    lie = spots(state)
-    here = next((one for one in lie if (one.seat, one.row, one.index) == (seat, row, index)), None)
-    named = [one for one in lie if one.card == code]
+    """Return the spot at this position and the spot of the card `code`; None if the two cards may not be swapped."""
+    sure = spots(state)
+    here = next((spot for spot in sure if (spot.seat, spot.row, spot.index) == (seat, row, index)), None)
+    named = [spot for spot in sure if spot.code == code]
     if here is None or not named:
         return None
-    changed = next((one for one in named if _cross(here, one)), None)
-    if changed is not None:
-        return here, changed  # undoes a swap, even if another card has one of these names
+    swapped = next((spot for spot in named if _is_swapped(here, spot)), None)
+    if swapped is not None:
+        return here, swapped  # undoes a swap, even if another card has one of these names
     there = named[0]
-    both_read = here.lies.as_read and there.lies.as_read and here.card != code
-    return (here, there) if both_read and is_whole(lie) else None
+    both_read = here.card.as_read and there.card.as_read and here.code != code
+    return (here, there) if both_read and is_whole(sure) else None
 
 
-def is_whole(lie: Sequence[Spot]) -> bool:
-    """Whether these are all 52 cards, each once."""
-    return len(lie) == len({one.card for one in lie}) == len(CARDS)
+def is_whole(deck: Sequence[Spot]) -> bool:
+    """Return whether these are all 52 cards, each once."""
+    return len(deck) == len({spot.code for spot in deck}) == len(CARDS)
 
 
 def swaps_made(state: State) -> tuple[tuple[Spot, Spot], ...]:
     """Return the pairs of cards that a person has swapped."""
-    lie = [one for one in spots(state) if not one.lies.as_read]
-    return tuple((one, other) for one, other in combinations(lie, 2) if _cross(one, other))
+    corrected = [spot for spot in spots(state) if not spot.card.as_read]
+    return tuple((one, other) for one, other in combinations(corrected, 2) if _is_swapped(one, other))
 
 
-def _cross(one: Spot, other: Spot) -> bool:
-    return one.card != other.card and (one.lies.seen, other.lies.seen) == (other.card, one.card)
+def _is_swapped(one: Spot, other: Spot) -> bool:
+    """Return whether the camera gave each of these cards the other one's name."""
+    return one.code != other.code and (one.card.seen, other.card.seen) == (other.code, one.code)

@@ -1,4 +1,7 @@
-"""Reading files of another program: plain ones only, and no more bytes than were announced."""
+"""Read files that another program wrote: only regular files, and at most one byte more than the announced size.
+
+The one byte more shows that a file is larger than announced: its hash is then a different one.
+"""
 
 import hashlib
 import os
@@ -11,11 +14,11 @@ from typing import Final
 from firmware.record.journal.disk import sync_folder
 
 PIECE: Final = 1 << 20
-"""Bytes that are copied at a time."""
+"""Bytes that are read at a time."""
 
 
 def open_plain(path: Path) -> BufferedReader:
-    """Open a regular file to be read; follow no link and wait for no pipe. Raises OSError."""
+    """Open a regular file for reading, without following a link or waiting for a pipe. Raises OSError."""
     handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -30,7 +33,7 @@ def read_plain(path: Path, most: int) -> bytes:
 
 
 def sha256_of(path: Path, size: int | None = None) -> str:
-    """Return the SHA-256 of a regular file, in hex; of its first `size` + 1 bytes where one is announced.
+    """Return the SHA-256 of a regular file in hex; with an announced `size`, of its first `size` + 1 bytes.
 
     Raises OSError.
     """
@@ -42,9 +45,9 @@ def sha256_of(path: Path, size: int | None = None) -> str:
 
 
 def copy_plain(source: Path, to: Path, size: int) -> str:
-    """Copy up to `size` + 1 bytes of a regular file durably; return the SHA-256 of what was copied, in hex.
+    """Copy up to `size` + 1 bytes of a regular file durably; return the SHA-256 of the copy, in hex.
 
-    The source may change meanwhile: the hash is that of the copy. Raises OSError.
+    The source may change during the copying. Raises OSError.
     """
     digest = hashlib.sha256()
     with open_plain(source) as file, to.open("xb") as copy:

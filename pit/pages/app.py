@@ -25,7 +25,7 @@ from dealer_ui.web import log_in
 from dealer_ui.web.bare_app import LOOPBACK_HOSTS, add_filters, bare_app, compress
 from dealer_ui.web.log_in import Access
 from dealer_ui.web.metrics import Tallies
-from dealer_ui.web.services import Kiosk, Services, StreamLimiter, follow
+from dealer_ui.web.services import Kiosk, Services, StreamLimiter, set_stream_source
 from firmware.record.journal.captures import CaptureStore
 from firmware.record.journal.journal import JournalReader
 from firmware.rules import load_profile, profile_names
@@ -119,7 +119,7 @@ def create_app(
         replica=Replica(database, copy) if copy else None,
         certificate=certificate,
     )
-    follow(app, live)
+    set_stream_source(app, live)
     Access(PitPeople(database), sessions, home="floor.page", title=N_("The pit"), secure=secure).attach(app)
     for kind in (DatabaseError, RowChanged):
         app.register_error_handler(kind, _away)

@@ -1,4 +1,4 @@
-"""A profile's TOML text: its tables, the line of each key, and what is wrong with a text that is no TOML."""
+"""Parse a profile's TOML text: its tables, the line of each key, and an error message for text that is not TOML."""
 
 import re
 import tomllib
@@ -10,16 +10,16 @@ from firmware.messages import Message
 from firmware.rules.errors import ProfileError
 
 LONGEST_TEXT: Final = 60_000
-"""Maximum length of a profile's text in characters; the packaged ones have 8,000."""
+"""Maximum length of a profile's text in characters; a packaged profile in full has 8,000 to 10,000."""
 _MAX_DOTS: Final = 20
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'')
 
 
 @lru_cache(maxsize=32)
 def tables_of(text: str) -> Mapping[str, Any]:
-    """Return the tables of a TOML text; the same texts are asked for again and again. Raises ProfileError.
+    """Return the tables of a TOML text, cached because callers parse the same text often. Raises ProfileError.
 
-    A key with thousands of parts is refused first: tomllib takes minutes for it.
+    A key with thousands of parts is refused first: tomllib takes minutes to parse it.
     """
     if len(text) > LONGEST_TEXT:
         raise ProfileError(
@@ -42,7 +42,7 @@ def tables_of(text: str) -> Mapping[str, Any]:
         raise ProfileError(Message("a number in it has thousands of digits")) from None
 
 
-_WORDS: Final = (
+_MESSAGES: Final = (
     ("overwrite|twice|[Dd]uplicate|immutable", Message("this name stands in the file twice")),
     (
         r"Unterminated string|Illegal character '\\n'|Expected \"'\"",
@@ -57,15 +57,15 @@ _WORDS: Final = (
     ),
     ("Illegal|invalid character|scalar", Message("here is a character that no text may hold")),
 )
-"""What tomllib says, as a pattern, and the same in the words of the page."""
-_OTHERWISE: Final = Message('a line is a name, the sign = and a value, as in name = "ours"')
+"""Patterns of tomllib's error messages, each with the message for the page."""
+_ANY_OTHER_ERROR: Final = Message('a line is a name, the sign = and a value, as in name = "ours"')
 _AT: Final = r"\(at line (\d+), column (\d+)\)"
 
 
-def _not_toml(said: str, text: str) -> ProfileError:
-    """Return tomllib's error in the words of the page."""
-    why = next((words for pattern, words in _WORDS if re.search(pattern, said)), _OTHERWISE)
-    at = re.search(_AT, said)
+def _not_toml(error: str, text: str) -> ProfileError:
+    """Translate tomllib's error message for the page."""
+    why = next((message for pattern, message in _MESSAGES if re.search(pattern, error)), _ANY_OTHER_ERROR)
+    at = re.search(_AT, error)
     if at is None:
         return ProfileError(Message("this is not TOML: %(why)s", why=why), line=text.rstrip().count("\n") + 1)
     return ProfileError(
@@ -88,7 +88,7 @@ _PART: Final = r'"((?:\\.|[^"\\])*)"|\'([^\']*)\'|([\w-]+)'
 
 
 class KeyLines:
-    """The line of each key of a text that is TOML.
+    """The line number of each key in a valid TOML text.
 
     >>> KeyLines('[foul]\\npoints = 3\\n[bonus.front]\\n"QQ" = 7')["bonus.front"]
     3
@@ -125,7 +125,7 @@ class KeyLines:
         return path
 
     def __getitem__(self, path: str) -> int:
-        """Return the line of a key, or of the table that it is missing in; 0 if there is neither."""
+        """Return the line of a key; of the nearest table around it if the key is missing; else 0."""
         while path:
             if path in self._lines:
                 return self._lines[path]

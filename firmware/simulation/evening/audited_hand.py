@@ -1,4 +1,4 @@
-"""A hand from the record's rows, next to what was dealt: the auditor's data."""
+"""The auditor's data: a hand as the record's rows describe it, and the cards that were really dealt."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -14,15 +14,15 @@ SIZES: Final[Mapping[Row, int]] = {"front": 3, "middle": 5, "back": 5}
 
 @dataclass(frozen=True)
 class DealtHand:
-    """The true hand: the cards as they were set, by seat and row; the puck's seat, None if it is unknown."""
+    """The real hand: the cards as they were set, by seat and row; the puck's seat, None if it is unknown."""
 
     rows: Mapping[int, Mapping[Row, list[str]]]
-    button: int | None
+    puck: int | None
 
 
 @dataclass
 class Card:
-    """A card on record."""
+    """A card in the record."""
 
     card: str | None
     sure: bool
@@ -32,23 +32,28 @@ class Card:
 
 @dataclass
 class AuditedHand:
-    """A hand as its rows describe it."""
+    """A hand as the record's rows describe it."""
 
     number: int
     opened: Mapping[str, Any]
-    button: int | None
-    keyed: bool = False
-    frozen: bool = False
+    puck: int | None
+    """The puck's seat."""
+    is_puck_keyed: bool = False
+    """Whether the dealer keyed the puck's seat; readings of the puck are then ignored."""
+    is_puck_fixed: bool = False
+    """Whether the hand has left its first phase; readings of the puck are then ignored, too."""
     declares: set[int] = field(default_factory=set)
     surrenders: set[int] = field(default_factory=set)
     confirmed: set[int] = field(default_factory=set)
     acted: list[int] = field(default_factory=list)
-    """Seats that declared or surrendered, in that order."""
+    """Seats that declared or surrendered, in the order in which they did."""
     cards: dict[tuple[int, str], list[Card]] = field(default_factory=dict)
     irregular: dict[int, Mapping[str, Any]] = field(default_factory=dict)
+    """The open irregularities by number."""
     settlement: Mapping[str, Any] | None = None
     settled: bool = False
     ended: str = ""
+    """How the hand ended; empty while it is played."""
 
     @property
     def seats(self) -> list[int]:
@@ -56,35 +61,35 @@ class AuditedHand:
         return [seat["seat"] for seat in self.opened["seats"]]
 
     @property
-    def placing(self) -> set[int]:
+    def face_up_seats(self) -> set[int]:
         """The seats whose cards are placed face up."""
         return {seat["seat"] for seat in self.opened["seats"] if seat.get("open")}
 
     @property
-    def showing(self) -> list[int]:
-        """The seats whose cards are compared."""
+    def compared_seats(self) -> list[int]:
+        """The seats whose cards are compared: all that did not surrender."""
         return [seat for seat in self.seats if seat not in self.surrenders]
 
     @property
     def naturals(self) -> set[int]:
-        """The seats whose natural counts in the settlement, declared or found."""
+        """The seats whose natural counts in the settlement, whether it was declared or found."""
         hands = (self.settlement or {}).get("hands", ())
         return {hand["seat"] for hand in hands if hand["natural"]}
 
     def row(self, seat: int, row: str) -> list[Card]:
-        """Return the cards of a row that are on record."""
+        """Return a row's cards in the record."""
         return self.cards.get((seat, row), [])
 
     def in_doubt(self) -> list[str]:
-        """Return what must be resolved before a settlement."""
-        found = [] if self.button is not None else ["no button"]
+        """Describe everything that must be resolved before a settlement."""
+        found = [] if self.puck is not None else ["no button"]
         found += [
-            f"an open irregularity ({seen['what']})"
-            for seen in self.irregular.values()
-            if seen["what"] != "card_twice"  # that question is asked about the card, at each position
+            f"an open irregularity ({irregularity['what']})"
+            for irregularity in self.irregular.values()
+            if irregularity["what"] != "card_twice"  # counted below, by card
         ]
         seen: Counter[str] = Counter()
-        for seat in self.showing:
+        for seat in self.compared_seats:
             for row, size in SIZES.items():
                 cards = self.row(seat, row)
                 if len(cards) != size:
@@ -96,7 +101,7 @@ class AuditedHand:
         return found + [f"{card} {times} times" for card, times in seen.items() if times > 1]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the hand as input of `feltwatch settle`."""
+        """Return the hand as input for `feltwatch settle`."""
         seats = []
         for opened in self.opened["seats"]:
             seat = opened["seat"]
@@ -116,16 +121,15 @@ class AuditedHand:
             if seat not in self.surrenders:
                 line |= {row: " ".join(card.card or "??" for card in self.row(seat, row)) for row in SIZES}
             seats.append(line)
-        opened_with = self.opened
         return {
-            "profile": opened_with["profile"],
-            "options": opened_with["options"],
-            "unit": opened_with["unit"],
-            "button": self.button,
+            "profile": self.opened["profile"],
+            "options": self.opened["options"],
+            "unit": self.opened["unit"],
+            "button": self.puck,
             "seats": seats,
         }
 
 
 def cards_of(cards: Iterable[Mapping[str, Any]]) -> list[Card]:
-    """Return the cards of a reading's row."""
+    """Return the cards of a row in a recorded reading."""
     return [Card(card["card"], card["sure"]) for card in cards]

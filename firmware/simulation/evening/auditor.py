@@ -175,8 +175,8 @@ class Auditor:
 
     def _puck(self, seat: int | None) -> None:
         hand = self._hand
-        if hand is not None and not hand.ended and not hand.frozen and not hand.keyed:
-            hand.button = seat
+        if hand is not None and not hand.ended and not hand.is_puck_fixed and not hand.is_puck_keyed:
+            hand.puck = seat
 
     def _device_fault(self, payload: Mapping[str, Any]) -> None:
         match payload["device"]:
@@ -212,15 +212,15 @@ class Auditor:
                     f"{seat['player']}'s Fantasy Land in hand {payload['hand']} is not what they earned.",
                 )
         self._hand = AuditedHand(payload["hand"], payload, payload["button"])
-        self._hand.keyed = payload.get("button_keyed", False)
+        self._hand.is_puck_keyed = payload.get("button_keyed", False)
         self._stacks |= {seat["player"]: seat["stack"] for seat in payload["seats"]}
         self.counts["opened"] += 1
 
     def _button_keyed(self, payload: Mapping[str, Any]) -> None:
-        self._open.button, self._open.keyed = payload["seat"], True
+        self._open.puck, self._open.is_puck_keyed = payload["seat"], True
 
     def _phase_advanced(self, _: Mapping[str, Any]) -> None:
-        self._open.frozen = True
+        self._open.is_puck_fixed = True
 
     def _natural_declared(self, payload: Mapping[str, Any]) -> None:
         self._open.declares.add(payload["seat"])
@@ -336,7 +336,7 @@ class Auditor:
 
     def _read(self, cards: dict[tuple[int, str], list[Card]]) -> None:
         hand = self._open
-        stay = hand.confirmed | hand.placing
+        stay = hand.confirmed | hand.face_up_seats
         kept = {key: row for key, row in hand.cards.items() if key[0] in stay}
         hand.cards = {key: row for key, row in cards.items() if key[0] not in stay} | kept
 
@@ -377,13 +377,13 @@ class Auditor:
             self.problem("otherwise", f"Hand {hand.number}: the rules settle the recorded cards otherwise.")
 
     def _wrong(self, hand: AuditedHand) -> list[Card]:
-        """Return the cards on record that differ from those that were set."""
+        """Return the recorded cards that differ from those that were set."""
         dealt = self.dealt.get(hand.number)
         if dealt is None:
             return []
         return [
             card
-            for seat in hand.showing
+            for seat in hand.compared_seats
             for row in SIZES
             for card in hand.row(seat, row)
             if card.card not in dealt.rows[seat][row]
@@ -409,14 +409,14 @@ class Auditor:
         self._compare(hand)
 
     def _compare(self, hand: AuditedHand) -> None:
-        """Count how the final settlement's cards compare with the true ones."""
+        """Count whether the cards and the puck of an archived hand are those that were dealt."""
         wrong = self._wrong(hand)
         dealt = self.dealt.get(hand.number)
         if any(not card.is_named for card in wrong):
             self.counts["ended_surely_misread"] += 1
         elif wrong:
             self.counts["ended_as_dealer_said_wrongly"] += 1
-        elif dealt is not None and dealt.button not in (None, hand.button):
+        elif dealt is not None and dealt.puck not in (None, hand.puck):
             self.counts["ended_with_another_button"] += 1
         elif dealt is not None:
             self.counts["ended_as_dealt"] += 1

@@ -26,8 +26,8 @@ from firmware.table.people import (
 )
 from firmware.table.state import State
 
-_PIN_FROM_THE_FIRST: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
-"""Roles whose events must have a PIN. An auditor's need not, as older releases recorded none; its command must."""
+_PIN_IN_EVENT: Final = frozenset({Role.FLOOR, Role.TECHNICIAN})
+"""Roles whose `PersonListed` must have a PIN. An auditor's may lack it, since older releases recorded none."""
 
 
 class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -40,13 +40,13 @@ class PersonListed(Event, leads=EVERY_PHASE, in_doubt=True):
     pin: str = ""
 
     def apply(self, state: State) -> State:
-        if self.role in _PIN_FROM_THE_FIRST and not self.pin:
+        if self.role in _PIN_IN_EVENT and not self.pin:
             raise CommandRefused("A %(role)s needs a PIN.", role=self.role)
         if self.role is not Role.TECHNICIAN:
-            _need_another_technician(state, self.person)
+            _require_another_technician(state, self.person)
         before = state.person(self.person)
         badge = before.badge if before is not None and self.role in PIN_ROLES else ""
-        return _put(state, Person(self.person, self.role, self.pin, badge=badge))
+        return _with_person(state, Person(self.person, self.role, self.pin, badge=badge))
 
 
 class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
@@ -57,10 +57,10 @@ class PersonStruck(Event, leads=EVERY_PHASE, in_doubt=True):
     person: str
 
     def apply(self, state: State) -> State:
-        _need(state, self.person)
-        _need_another_technician(state, self.person)
+        _listed(state, self.person)
+        _require_another_technician(state, self.person)
         return replace(
-            _forget_wrong_pins(state, *_own_places(self.person)),
+            _forget_wrong_pins(state, *_places_of(self.person)),
             people=tuple(person for person in state.people if person.name != self.person),
             dealer="" if state.dealer == self.person else state.dealer,
         )
@@ -75,15 +75,15 @@ class PinSet(Event, leads=EVERY_PHASE, in_doubt=True):
     pin: str
 
     def apply(self, state: State) -> State:
-        person = _need(state, self.person)
+        person = _listed(state, self.person)
         if person.role not in PIN_ROLES:
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
         person = replace(person, pin=self.pin, tried=0, short=False)
-        return _put(_forget_wrong_pins(state, *_own_places(self.person)), person)
+        return _with_person(_forget_wrong_pins(state, *_places_of(self.person)), person)
 
 
 class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A PIN was entered. Recorded before it is checked, so that pulling the plug gives no free attempt."""
+    """A PIN was entered. The event is recorded before the PIN is checked, so that a power cut gives no free attempt."""
 
     type = "pin_tried"
     title = Message("Pin tried")
@@ -91,13 +91,13 @@ class PinTried(Event, leads=EVERY_PHASE, in_doubt=True):
     at: Place = "screen"
 
     def apply(self, state: State) -> State:
-        person = _need(state, self.person)
+        person = _listed(state, self.person)
         wrong = wrong_after(state.wrong_pins, self.at, person)
-        return _put(replace(state, wrong_pins=wrong), replace(person, tried=person.tried + 1))
+        return _with_person(replace(state, wrong_pins=wrong), replace(person, tried=person.tried + 1))
 
 
 class NameTried(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A PIN was entered under a name that means nobody. It counts like a wrong PIN; what was typed is not recorded."""
+    """A PIN was entered for a name that is not listed. It counts as a wrong PIN; what was typed is not recorded."""
 
     type = "name_tried"
     title = Message("Name tried")
@@ -110,7 +110,7 @@ class NameTried(Event, leads=EVERY_PHASE, in_doubt=True):
 class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
     """The last PIN that was tried was right. A `PinTried` without this event was a wrong PIN.
 
-    `short`: it has fewer digits than a new one must have.
+    `short`: the PIN has fewer digits than a new one must have.
     """
 
     type = "pin_accepted"
@@ -120,12 +120,12 @@ class PinAccepted(Event, leads=EVERY_PHASE, in_doubt=True):
     short: bool = False
 
     def apply(self, state: State) -> State:
-        person = replace(_need(state, self.person), tried=0, short=self.short)
-        return _put(_forget_wrong_pins(state, place_name(self.at, self.person)), person)
+        person = replace(_listed(state, self.person), tried=0, short=self.short)
+        return _with_person(_forget_wrong_pins(state, place_name(self.at, self.person)), person)
 
 
 class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A person with a PIN ended the screen's wait after wrong PINs, from the console."""
+    """A floor person or technician ended the screen's wait after wrong PINs, from the console."""
 
     type = "wait_ended"
     title = Message("Wait ended")
@@ -135,7 +135,7 @@ class WaitEnded(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A person's badge was listed by the id of its tag, or taken off the list (no tag)."""
+    """A person's badge was listed by the id of its `tag`, or taken off the list (`tag` is empty)."""
 
     type = "badge_listed"
     title = Message("Badge listed")
@@ -143,16 +143,16 @@ class BadgeListed(Event, leads=EVERY_PHASE, in_doubt=True):
     tag: str = ""
 
     def apply(self, state: State) -> State:
-        person = _need(state, self.person)
+        person = _listed(state, self.person)
         if person.role not in PIN_ROLES:
             raise CommandRefused("%(name)s is %(role)s and needs no PIN.", name=person.name, role=person.role)
         if self.tag and any(other.badge == self.tag for other in state.people if other != person):
             raise CommandRefused("That badge is listed for somebody else.")
-        return _put(state, replace(person, badge=self.tag))
+        return _with_person(state, replace(person, badge=self.tag))
 
 
 class LoggedOn(Event, leads=EVERY_PHASE, in_doubt=True):
-    """A dealer began a down: the row's time is its start, `down` is its number at this table."""
+    """A dealer began a down at the time of this row; `down` is its number at this table."""
 
     type = "logged_on"
     title = Message("Logged on")
@@ -160,7 +160,7 @@ class LoggedOn(Event, leads=EVERY_PHASE, in_doubt=True):
     down: int
 
     def apply(self, state: State) -> State:
-        if _need(state, self.person).role not in (Role.DEALER, Role.FLOOR):
+        if _listed(state, self.person).role not in (Role.DEALER, Role.FLOOR):
             raise CommandRefused("%(person)s is not listed as a dealer.", person=self.person)
         if state.dealer == self.person:
             raise CommandRefused("%(person)s is logged on already.", person=self.person)
@@ -180,7 +180,7 @@ class LoggedOff(Event, leads=EVERY_PHASE, in_doubt=True):
 
 
 class LogOn(Command, roles=AT_TABLE):
-    """Log a dealer on, which begins a down. Without a `person` it is the sender (`access.control.with_sender`)."""
+    """Log a dealer on, which begins a down. An empty `person` means the sender (`access.control.with_sender`)."""
 
     do: Literal["log_on"] = "log_on"
     person: str = ""
@@ -212,20 +212,20 @@ class Lock(Command, roles=ANYBODY):
 
 
 class Stay(Command, roles=PIN_ROLES):
-    """Extend the `session`, because the person is still at the screen; with `evidence`, they look at a past hand."""
+    """Extend the `session` of a person who is still at the screen. `evidence`: they look at a past hand."""
 
     do: Literal["stay"] = "stay"
     evidence: bool = False
 
 
 class EndWait(Command, roles=HOUSE):
-    """End the screen's wait after wrong PINs. Sent from the console, with a PIN: wrong PINs there are counted apart."""
+    """End the screen's wait after wrong PINs. Sent with a PIN from the console, which counts its own wrong PINs."""
 
     do: Literal["end_wait"] = "end_wait"
 
 
 class ListBadge(Command, roles=TECHNICIAN):
-    """List for a person the badge that lies on the puck reader; with `off`, take the person's badge off the list."""
+    """List the badge on the puck reader as this person's. `off`: take the person's badge off the list."""
 
     do: Literal["list_badge"] = "list_badge"
     person: str
@@ -233,7 +233,7 @@ class ListBadge(Command, roles=TECHNICIAN):
 
 
 class ListPerson(Command, roles=HOUSE):
-    """List a person, or change a person's role; all roles except dealer need a PIN."""
+    """List a person, or change a person's role. All roles except dealer need a PIN."""
 
     do: Literal["list_person"] = "list_person"
     person: str
@@ -245,7 +245,7 @@ class ListPerson(Command, roles=HOUSE):
         return check_name(self.person, (person.name for person in state.people))
 
     def events(self, name: str, pin: str = "") -> tuple[Event, ...]:
-        """Return the events. `name`: from `self.name`; `pin`: the id of a verifier. Raises CommandRefused."""
+        """Return the events for the `name` that `self.name` returned; `pin`: a verifier's id. Raises CommandRefused."""
         if self.role in PIN_ROLES and not pin:
             raise CommandRefused("A %(role)s needs a PIN; give one.", role=self.role)
         return (PersonListed(name, self.role, pin),)
@@ -259,21 +259,23 @@ class RemovePerson(Command, roles=HOUSE):
 
 
 class SetPin(Command, roles=HOUSE):
-    """Change a PIN: a technician anybody's, other people their own."""
+    """Change a PIN. A technician may change anybody's, a floor person only their own."""
 
     do: Literal["set_pin"] = "set_pin"
     person: str
     new_pin: SecretStr
 
 
-def _need(state: State, name: str) -> Person:
+def _listed(state: State, name: str) -> Person:
+    """Return the person of this name. Raises CommandRefused."""
     person = state.person(name)
     if person is None:
         raise CommandRefused("%(name)s is not listed at this table.", name=name)
     return person
 
 
-def _own_places(name: str) -> tuple[str, ...]:
+def _places_of(name: str) -> tuple[str, ...]:
+    """Return the places that count wrong PINs for this person alone."""
     return tuple(place_name(at, name) for at in get_args(Place) if at != SCREEN)
 
 
@@ -281,13 +283,14 @@ def _forget_wrong_pins(state: State, *places: str) -> State:
     return replace(state, wrong_pins={name: n for name, n in state.wrong_pins.items() if name not in places})
 
 
-def _put(state: State, person: Person) -> State:
+def _with_person(state: State, person: Person) -> State:
+    """Return the state with this person added, or replaced if the name is listed."""
     others = (p for p in state.people if p.name != person.name)
     return replace(state, people=tuple(sorted((*others, person), key=lambda p: p.name)))
 
 
-def _need_another_technician(state: State, name: str) -> None:
-    """Raise CommandRefused if no other technician is listed: without one, nobody could list a technician again."""
+def _require_another_technician(state: State, name: str) -> None:
+    """Raise CommandRefused if this is the only technician: without one, nobody could list a technician again."""
     technicians = [person.name for person in state.people if person.role is Role.TECHNICIAN]
     if technicians == [name]:
         raise CommandRefused("%(name)s is the only technician; list another one first.", name=name)

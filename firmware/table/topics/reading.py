@@ -252,8 +252,8 @@ class SetCard(Command, roles=AT_TABLE):
         if pair is not None:
             one, other = pair
             return (
-                CardCorrected(one.seat, one.row, one.index, other.card, one.card),
-                CardCorrected(other.seat, other.row, other.index, one.card, other.card),
+                CardCorrected(one.seat, one.row, one.index, other.code, one.code),
+                CardCorrected(other.seat, other.row, other.index, one.code, other.code),
             )
         if current is not None and current.sure:
             return (CardCorrected(self.seat, self.row, self.index, code, current.card),)

@@ -73,7 +73,7 @@ def test_a_page_whose_journal_thread_hangs_is_not_following(
     monkeypatch.setattr(snapshot_follower, "STUCK_S", 0.5)
     felt.to_settled()
     live = services(create_app(Settings(felt.folder, felt.folder / "table.sock"))).live
-    assert not live.following, "it was not started"
+    assert not live.is_following, "it was not started"
     hang, go_on = threading.Event(), threading.Event()
     refresh = live.refresh
 
@@ -85,11 +85,11 @@ def test_a_page_whose_journal_thread_hangs_is_not_following(
     monkeypatch.setattr(live, "refresh", hanging)
     live.start()
     try:
-        until(lambda: live.following)
+        until(lambda: live.is_following)
         hang.set()
-        until(lambda: not live.following)
+        until(lambda: not live.is_following)
     finally:
         hang.clear()
         go_on.set()
-    until(lambda: live.following)
+    until(lambda: live.is_following)
     live.stop()

@@ -25,7 +25,7 @@ UP_TO_40 = {"have": 40, "silent_s": 1.0, "trouble": ""}
 
 
 def shown(felt: Felt, heard: CallState) -> Screen:
-    return view(felt.seq, felt.state, felt.rules, heard=heard)
+    return view(felt.seq, felt.state, felt.rules, call=heard)
 
 
 def offered(screen: Screen) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ def test_both_cards_change_in_one_command_and_the_hand_settles_again(settled: Fe
     assert state.phase is Phase.SETTLED
     assert state.settlement != before.settlement
     [(one, other)] = swaps_made(state)
-    assert [(spot.seat, spot.row, spot.index, spot.card) for spot in (one, other)] == [
+    assert [(spot.seat, spot.row, spot.index, spot.code) for spot in (one, other)] == [
         (1, "front", 2, "Kc"),
         (4, "back", 4, "7c"),
     ]
