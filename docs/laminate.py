@@ -17,7 +17,7 @@ SIZES: Final = {"a4": A4, "letter": LETTER}
 MARGIN: Final = 14 * mm
 GAP: Final = 9 * mm
 WIDTH: Final = 86 * mm
-"""Of a picture: a column's, on either paper."""
+"""The width of a picture: that of a column, on either paper."""
 TITLE: Final = ParagraphStyle("title", fontName="Helvetica-Bold", fontSize=24, leading=30)
 HEADING: Final = ParagraphStyle(
     "heading",

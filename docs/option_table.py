@@ -1,4 +1,4 @@
-"""The options of a game as a table of the book: each path of a profile, what it is about, and what may stand there."""
+"""The options of a game as a table of the book: each path of a profile, what it is about, and its allowed values."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from firmware.rules.profiles.options import Amount, Choice, Flag, Kind
 from firmware.rules.profiles.targets import NotAllowedError
 
 _EXAMPLE: Final = re.compile(r"\[\]|\{\}|\[\{.*?\}\]|\[\".*?\]|\{ .*? \}")
-"""What stands in a file: no typographer's quotation marks there."""
+"""Text of a file, which has no typographic quotation marks."""
 
 
 def option_rows() -> Iterator[tuple[str, str, str]]:
@@ -20,7 +20,7 @@ def option_rows() -> Iterator[tuple[str, str, str]]:
 
 
 def allowed(kind: Kind) -> str:
-    """Say what may stand in an option: each of a few values with its meaning, or what the check allows."""
+    """Describe the allowed values of an option: each of a few with its meaning, or the check's condition."""
     if isinstance(kind, Choice):
         return "; ".join(f'`"{value}"`: {meaning.rstrip(".")}' for value, meaning in kind.values.items())
     if isinstance(kind, Flag):

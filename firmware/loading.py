@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Import within this block: no garbage is collected meanwhile, for what imports make stays. It saves a tenth."""
+    """Import within this block: garbage collection is off, because imported objects stay. It saves a tenth."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Waitress's threads, none of which can be missing without anybody noticing (`firmware.threads`)."""
+"""Waitress's threads: one that does not start is an error (`firmware.threads`)."""
 
 from collections.abc import Callable
 

@@ -39,7 +39,7 @@ lost."""
 HOUSE_FOLDER: Final = "house"
 """The folder of the house's key."""
 LOG_FOLDER: Final = "log"
-"""The folder of the key of the pit's log. It lies beside the authority's folder."""
+"""The folder of the key of the pit's log. It is next to the authority's folder."""
 LASTS: Final = timedelta(days=3653)
 
 

@@ -99,7 +99,7 @@ class Cell:
     value: str
     words: str
     chosen: bool = False
-    """Of a choice: whether it is the one."""
+    """For a choice: whether it is selected."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Field:
     """Where the source leaves room for another value."""
     rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
     some: str = ""
-    """Of an amount: what it means, with {} in its place; `none` is what 0 means."""
+    """For an amount: its meaning, with {} for the number; `none` is the meaning of 0."""
     none: str = ""
 
     @property

@@ -25,7 +25,7 @@ class DisputeFile:
     bytes: int
     sha256: str
     key_words: str
-    """Of the key that signed it; "?" where the file does not say."""
+    """The words of the key that signed it; "?" if the file does not say."""
 
     @property
     def text(self) -> str:

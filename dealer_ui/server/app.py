@@ -55,20 +55,20 @@ class Settings:
     socket: Path
     hosts: tuple[str, ...] = LOOPBACK_HOSTS
     streams: int = 32
-    """Event streams at once; each holds a thread of the server."""
+    """Maximum number of event streams at once; each holds a thread of the server."""
     training: bool = False
     """The record is a training table's: a band on every page, and questions."""
-    beside_port: int | None = None
-    """Where the training page would be, next to the table's; or the table's, next to the training page."""
-    beside_socket: Path | None = None
-    """The socket of the table process behind that page."""
+    sibling_port: int | None = None
+    """The port of the sibling page: for the table's page that of training, for training the table's."""
+    sibling_socket: Path | None = None
+    """The socket of the table process behind the sibling page."""
     answer_floor_s: float = ANSWER_FLOOR_S
     answer_ceiling_s: float = ANSWER_CEILING_S
     """Seconds between which the limit for the table's answer to a command lies."""
     export_s: float = 60.0
     """Seconds that the table may take for a dispute file: it has pictures to draw."""
     pit: Path = Path("/") / PIT_STATUS
-    """Where the uplink says how far the pit has heard of this table."""
+    """The uplink's folder, with its status file."""
     stick: Path = PROGRESS
     """The file that says how far a dispute file is on its way to a stick."""
     join: Path = JOIN
@@ -92,9 +92,9 @@ def create_app(settings: Settings) -> Flask:
     link = TableLink(settings.socket, limit=answer)
     reader = JournalReader(settings.data, training=settings.training)
     lesson = training.Lesson() if settings.training else None
-    beside = (
-        SiblingPage(settings.beside_port, training=not settings.training, socket=settings.beside_socket)
-        if settings.beside_port
+    sibling = (
+        SiblingPage(settings.sibling_port, training=not settings.training, socket=settings.sibling_socket)
+        if settings.sibling_port
         else None
     )
     i18n.set_up(app, lambda: services(app).live.state().house)
@@ -103,7 +103,7 @@ def create_app(settings: Settings) -> Flask:
         return None if settings.training else read_status(settings.pit, time.monotonic())
 
     Services(
-        live=Live(reader, link.heartbeat, lesson.shown if lesson else None, beside, pit),
+        live=Live(reader, link.heartbeat, lesson.shown if lesson else None, sibling, pit),
         reader=reader,
         link=link,
         captures=CaptureStore(settings.data),

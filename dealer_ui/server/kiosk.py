@@ -30,7 +30,7 @@ PAGE: Final = "http://127.0.0.1:8013/?kiosk"
 TRAINING: Final = "http://localhost:8014"
 FAULTS: Final = Path("/run/feltwatch-fault")
 LOOK_S: Final = 0.5
-"""Seconds between two looks at the screen."""
+"""Seconds between two checks of the screen."""
 GONE_WITHIN_S: Final = 2.0
 """Seconds that a browser has to end in good order, and then for the last of its processes to be gone."""
 STEADY_S: Final = 10.0

@@ -12,7 +12,7 @@ from firmware.table_client import TableLink
 from firmware.threads import NoThread, start_thread
 
 ASK_S: Final = 5.0
-"""Seconds between two looks at whether it answers."""
+"""Seconds between two checks whether it answers."""
 PATIENCE_S: Final = 2.0
 LONGEST: Final = 4096
 
@@ -44,7 +44,7 @@ class SiblingPage:
         if time.monotonic() - self._asked >= ASK_S and not (self._asking and self._asking.is_alive()):
             self._asked = time.monotonic()
             try:
-                self._asking = start_thread(self.update, name="beside")
+                self._asking = start_thread(self.update, name="sibling")
             except NoThread:
                 self._answers = False
         if not self._answers:

@@ -181,7 +181,7 @@ class ProfileFileOrder:
 
 @dataclass(frozen=True)
 class ProfileMistake:
-    """What is wrong with a profile's text; `line` is 0 and `key` empty where it is not a single one."""
+    """What is wrong with a profile's text; `line` is 0 and `key` empty if it concerns several."""
 
     line: int
     key: str

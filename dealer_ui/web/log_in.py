@@ -31,7 +31,7 @@ _KEY: Final = "feltwatch-log-in"
 TRIES_EACH: Final = (5, 1 / 60)
 """Passphrases of one address: five at once, then one a minute."""
 TRIES_OF_ALL: Final = (20, 1 / 6)
-"""Of all together, but for addresses from which somebody has logged in: those have their own share alone."""
+"""Passphrases of all other addresses together: one from which somebody has logged in has only its own share."""
 ONCE_A_MINUTE: Final = (1, 1 / 60)
 """How often the log says that tries are put off: else they would push everything else out of it."""
 

@@ -1,6 +1,6 @@
 """Every figure of the acceptance with its limit, and where that limit stands. No limit is made here.
 
-A figure of which no limit is known is recorded only.
+A figure without a known limit is only recorded.
 """
 
 from collections.abc import Mapping

@@ -12,7 +12,7 @@ from firmware.acceptance.run_file import RunFile, now_utc
 from firmware.acceptance.table_trial import HANDS_S, TableTrial
 
 POLL_S: Final = 0.1
-"""Seconds between two looks at a device's test: it ends by itself if nobody asks."""
+"""Seconds between two requests for the state of a device test; a test that nobody asks about ends by itself."""
 TOLD_EVERY_S: Final = 30.0
 """Seconds between two lines about a long measurement."""
 

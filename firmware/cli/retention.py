@@ -102,7 +102,7 @@ def _drop_here(data: Path, drops: list[Deletion]) -> list[Deletion]:
             try:
                 state = apply(state, drop.tombstone)
             except CommandRefused:
-                continue  # disputed meanwhile
+                continue  # disputed since the list was made
             journal.append([drop.tombstone], "console")
             remove(store, drop.images)
             gone.append(drop)

@@ -80,7 +80,7 @@ def _if_installed(part: str, judged: Judge) -> Judge:
 
 
 def _answering(well: Message) -> Judge:
-    """Return the check of a device of which nothing but faults is known while the table process answers."""
+    """Return the check of a device that reports only faults, and these only while the table process answers."""
     return lambda facts: (OK, "", well, None) if facts.answers else _unknown()
 
 

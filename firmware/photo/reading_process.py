@@ -21,7 +21,7 @@ MAX_BYTES: Final = 16_000_000
 MAX_PIXELS: Final = 50_000_000
 """Pixels of a photograph."""
 FORMATS: Final = ("JPEG", "PNG", "WEBP")
-"""Pillow's names of what may come in. Of a JPEG with a second picture behind it, as of depth, the first is read."""
+"""Pillow's names of the accepted formats. Of several pictures in a JPEG only the first is read."""
 SHOWN_PX: Final = 1600
 """The long side of the picture that is kept to be shown: turned upright, written anew, without metadata."""
 LONGEST_S: Final = 300.0

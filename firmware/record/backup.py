@@ -173,7 +173,7 @@ def _refuse(error: OSError) -> None:
 
 
 def no_plain(path: Path) -> BackupError:
-    """Return the error for a link or a device in the place of a file."""
+    """Return the error for a link or a device instead of a file."""
     return BackupError(
         "%(path)s is no plain file: no backup has such a thing, and nothing was copied.", path=str(path)
     )

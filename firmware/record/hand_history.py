@@ -136,7 +136,7 @@ def load_hand(reader: JournalReader, hand: int) -> PastHand:
 def chapter(rows: Sequence[Entry], state: State) -> StepSequence:
     """Return the steps from the first row to the one that ends the hand. Raises CommandRefused for an invalid row.
 
-    The rows of another hand that was corrected meanwhile are not steps of this one.
+    If another hand was corrected at the same time, its rows are not steps of this one.
     """
     steps: list[Step] = []
     is_other = False

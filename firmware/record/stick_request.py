@@ -121,7 +121,7 @@ class StickProfile:
 
 
 def write_profiles(progress: Path, job: str, found: Sequence[StickProfile]) -> None:
-    """Write the profiles found for a request to a file beside its progress, for all users to read. Raises OSError."""
+    """Write the profiles found for a request to a world-readable file next to its progress. Raises OSError."""
     data = json.dumps({"id": job, "files": [asdict(one) for one in found]})
     write_private(progress.with_name(PROFILES), data.encode(), mode=0o644)
 

@@ -54,7 +54,7 @@ class Scorer:
         return lines
 
     def _decided(self, a: JudgedHand, b: JudgedHand) -> list[Line]:
-        """Return the lines of two hands of which one is a natural or a foul."""
+        """Return the lines of two hands if one of them is a natural or a foul."""
         match a, b:
             case NaturalHand(), NaturalHand():
                 return self._two_naturals(a, b)

@@ -67,7 +67,7 @@ class BoxFacts:
             found["camera_settings"] = list(self._camera_settings)
         if puck is not None:
             answers = set(puck.readers_ok)
-            # A reader of which one antenna answers counts as a module with a single antenna, such as an RDM6300.
+            # A reader with only one answering antenna counts as a module with a single antenna, such as an RDM6300.
             found |= {"readers_ok": len(answers), "readers": len(ANTENNAS) if len(answers) > 1 else 1}
         power = dict(hardware.power())
         names = ("celsius", "weak", "was_weak", "slowed")

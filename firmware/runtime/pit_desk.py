@@ -23,7 +23,7 @@ class PitDesk:
         self._inbox = inbox
 
     def turn(self, table: InboxTable) -> None:
-        """Decide about what lies in the inbox, if it is time."""
+        """Decide about the files in the inbox, if it is time."""
         if self._inbox is not None:
             self._inbox.turn(table)
 

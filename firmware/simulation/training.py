@@ -54,7 +54,7 @@ def _serve(table: TrainingTable, port: int, table_port: int) -> None:
     from dealer_ui.web.serve import need_listening, serve
 
     listening = need_listening("The training page", "127.0.0.1", port, "Choose another port with --port.")
-    settings = Settings(data=table.data, socket=table.socket, training=True, beside_port=table_port)
+    settings = Settings(data=table.data, socket=table.socket, training=True, sibling_port=table_port)
     app = create_app(settings)
     say(f"Training, no game: http://localhost:{port}/   (Ctrl-C ends it)", err=True)
     with listening:

@@ -93,7 +93,7 @@ def with_seat(state: State, number: int, **changes: Any) -> State:
 
 
 def with_card(state: State, number: int, row: Row, index: int, *instead: Card, **changes: Any) -> State:
-    """Return the state with other cards, or none, in the place of one card of a seat that is changed in this way."""
+    """Return the state with one card of a seat replaced by `instead`, and `changes` made to that seat."""
     cards = need_seat(state, number).row(row)
     return with_seat(state, number, **{row: (*cards[:index], *instead, *cards[index + 1 :])}, **changes)
 

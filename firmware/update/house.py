@@ -52,7 +52,7 @@ class HouseFile:
 
 
 NOT_KNOWN: Final = HouseFile("", 0, "", "", "", "")
-"""In place of a file of which the house's word has not come yet."""
+"""A file that the house's repository does not describe yet."""
 
 
 def house_file(target: Target) -> HouseFile:

@@ -15,9 +15,9 @@ from firmware.update.release import BESIDE, NAME_FILE, TARGETS
 from firmware.update.trust import Target, UpdateRefused
 
 TRUSTED: Final = "trusted"
-"""The folder of what root has verified, beside the releases."""
+"""The folder of the files that root has verified, next to the releases."""
 ROOM: Final = 1500 * MB
-"""Bytes that the installer wants free beside what is unpacked: its room_mb."""
+"""Bytes that the installer needs in addition to the unpacked release: its room_mb."""
 _STARTED: Final = "started"
 _MADE_FILE: Final = "MADE"
 """The time of a release's sources, in its package and its folder; no box knows another for its first release."""
@@ -119,7 +119,7 @@ def fetch(source: Path, release: Release, to: Path) -> None:
 
 
 def unpack(archive: Path, release: Release) -> Path:
-    """Unpack a release beside its archive, which is removed; return its folder. Raises UpdateRefused."""
+    """Unpack a release next to its archive, and remove the archive; return its folder. Raises UpdateRefused."""
     to = archive.parent
     try:
         with tarfile.open(archive) as packed:

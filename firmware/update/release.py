@@ -45,7 +45,7 @@ def sign_release(
 ) -> Target:
     """Add an archive to the maker's signed metadata, and copy archive and metadata into a repository's folder.
 
-    The metadata is also kept beside the key, with the releases that were signed before. `made`: the time of the
+    The metadata is also kept next to the key, with the releases that were signed before. `made`: the time of the
     release's sources in seconds since 1970; `machine`: as uname has it. `name`: the release's name, for a file in which
     it is not written; `beside`: further files, signed with the release. Raises OSError, UpdateRefused.
     """

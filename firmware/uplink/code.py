@@ -1,8 +1,8 @@
-"""The one-time code that brings a table in: where the pit is, which authority it has, and a secret.
+"""The one-time code of an enrolment: the pit's addresses, part of the hash of its authority, and a secret.
 
-It is shown at the pit as a QR code, and as 26 letters with the pit's address beside them. In the letters are 58 bits of
-the SHA-256 of the authority's certificate, 58 bits of a secret, and 6 bits that find a mistyped letter. Nothing of the
-secret travels: both sides prove with HMAC-SHA256 that they know it.
+It is shown at the pit as a QR code, and as 26 letters next to the pit's address. The letters contain 58 bits of
+the SHA-256 of the authority's certificate, 58 bits of a secret, and 6 bits that detect a mistyped letter. The secret
+is never sent: both sides prove with HMAC-SHA256 that they know it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Code:
 
     @property
     def text(self) -> str:
-        """What the QR code says. Its short alphanumeric mode holds all of it, if the addresses are figures."""
+        """The text of the QR code. It fits the short alphanumeric mode if the addresses are IP addresses."""
         return " ".join((*BEGINS, self.letters, *self.addresses)).upper()
 
     @property

@@ -1,6 +1,6 @@
-"""Follows the journal and posts what is new. The pit's answer is the only cursor: nothing is remembered here.
+"""Follow the journal and post its new rows. The pit's answer is the only cursor: no position is stored here.
 
-The journal is opened read-only for each look, and the table process never waits for this one.
+The journal is opened read-only for each read, and the table process never waits for this process.
 """
 
 import logging
@@ -29,7 +29,7 @@ from firmware.uplink.witness import State, Witness
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S: Final = 0.2
-"""Seconds between two looks at the journal: what is new meanwhile is one request."""
+"""Seconds between two reads of the journal: all rows that were added since the last read go into one request."""
 HEARTBEAT_S: Final = 10.0
 """Seconds between two requests without rows, while nothing changes."""
 FIRST_BACK_OFF_S: Final = 0.2
@@ -98,7 +98,7 @@ class Follower:
         return self._witness.state if self._witness is not None else State()
 
     def step(self) -> float:
-        """Post what is new, if anything is or a heartbeat is due. Never raises for what a later try may mend."""
+        """Send new rows, or a heartbeat if one is due. Never raises for an error that may end by itself."""
         try:
             return self._step()
         except ForkError as fork:

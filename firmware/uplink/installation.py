@@ -70,7 +70,7 @@ def install_enrolment(source: Path, folder: Path, drop_in: Path) -> tuple[str, .
 
 
 def _files(source: Path) -> dict[str, bytes]:
-    """Return the files of an enrolment that are there. Raises UplinkError for what is not a plain file."""
+    """Return the existing files of an enrolment. Raises UplinkError for anything except a regular file."""
     found: dict[str, bytes] = {}
     try:
         folder = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

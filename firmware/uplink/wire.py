@@ -46,7 +46,7 @@ _TEXTS_OF: Final = {
 COSIGNS: Final = 4
 """The kind of a witness's key (c2sp.org/tlog-cosignature)."""
 MAX_HEADS: Final = 8
-"""Heads in one answer of which the pit shows that its log has them: the newest."""
+"""Maximum number of heads, the newest, for which one answer proves that the pit's log has them."""
 MAX_NOTE: Final = 4_000
 """Characters of a checkpoint that a table shows."""
 

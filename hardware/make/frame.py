@@ -15,7 +15,7 @@ from vision.felt.layout import TableLayout
 from vision.felt.optics import CameraModel, cameras
 
 END_MM: Final = 100.0
-"""Of a cable, inside the box and at its other end."""
+"""Slack of a cable, inside the box and at its other end."""
 SPARE_MM: Final = 50.0
 """What stays over of each cable, at least."""
 SUPPLY_CABLE_MM: Final = 1200.0

@@ -1,4 +1,4 @@
-"""Every loom, from the pins that the code uses, the parts list and `electric.toml`; what lies on both boards."""
+"""Every loom, from the pins that the code uses, the parts list and `electric.toml`; and the parts on both boards."""
 
 import tomllib
 from typing import Any, Final
@@ -15,7 +15,7 @@ POWER_PINS: Final = {
     **dict.fromkeys((2, 4), "5V"),
     **dict.fromkeys((6, 9, 14, 20, 25, 30, 34, 39), "GND"),
 }
-"""The pins of the Pi's 40-pin header that are no GPIO."""
+"""The pins of the Pi's 40-pin header that are not GPIO pins."""
 
 HEADER_BCM: Final = {
     3: 2, 5: 3, 7: 4, 8: 14, 10: 15, 11: 17, 12: 18, 13: 27, 15: 22, 16: 23, 18: 24, 19: 10, 21: 9, 22: 25, 23: 11,

@@ -16,7 +16,7 @@ from vision.synthetic.evaluation import photographs_with_labels
 TRAINED_ON = ("bidly_cards", "rrrrhys_cards", "edje_tf_cards")
 """The sets whose `train` pictures are trained on. A deck is either trained on or judged by."""
 BOXED = "edje_tf_cards"
-"""Of them the one with whole-card boxes."""
+"""The one of these sets that has whole-card boxes."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom, in pixels of the photograph."""

@@ -116,7 +116,7 @@ def asks_twice(before: Cards, after: Cards) -> bool:
 
 
 def judge(one: Member, release: str, now: float, listening: float, *, is_stopped: bool) -> Judgement:
-    """Return how far a table is. Of a release that was stopped nobody is waited for.
+    """Return how far a table is. No table is awaited for a release that was stopped.
 
     `listening`: since when the pit has been there to hear: nobody was silent before.
     """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHOW_EVERY_S: Final = 1.0
 SAY_EVERY_S: Final = 10.0
-"""Seconds between two summaries where the output is not a terminal."""
+"""Seconds between two summaries if the output is not a terminal."""
 COMES_S: Final = 10.0
 """Seconds after which the floor person comes who said "I go"."""
 

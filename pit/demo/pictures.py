@@ -13,7 +13,7 @@ from vision.felt.layout import TableLayout
 from vision.synthetic.render import render_table
 
 SCALE: Final = 0.35
-"""Of the pictures: a person can still read the cards, and each takes a tenth of a second of processor time."""
+"""The pictures' scale: a person can still read the cards, and each takes a tenth of a second of processor time."""
 QUALITY: Final = 70
 SMALL: Final = (180, 320, 3)
 

@@ -1,4 +1,4 @@
-"""The pit's service: the door on a Unix socket, and beside it the projections, the log and the channels."""
+"""The pit's service: the door on a Unix socket, and in other threads the projections, the log and the channels."""
 
 import ctypes
 import gc
@@ -37,15 +37,15 @@ _M_ARENA_MAX: Final = -8
 CONNECTIONS: Final = 1000
 """Connections from nginx, which keeps few open; more only while many tables come at once."""
 FOLLOW_EVERY_S: Final = 0.1
-"""Seconds between two looks at what the door has taken, for the floor."""
+"""Seconds between two updates of the floor from the rows that the door has taken."""
 LOOK_EVERY_S: Final = 1.0
-"""Seconds between two looks at all records, also for the list of hands: another process may have taken rows."""
+"""Seconds between two scans of all records, also for the list of hands: another process may have taken rows."""
 SHARED_LOOK_EVERY_S: Final = 0.25
 """The same where other processes take rows of the records that this one follows."""
 HOUR_S: Final = 3600.0
-"""Seconds between two looks whether the next month has its part."""
+"""Seconds between two checks whether the next month has its partition."""
 RENEW_EVERY_S: Final = 1.0
-"""Seconds after which a process says again that it is there."""
+"""Seconds between two renewals of a process's membership."""
 STOPS_S: Final = 8
 """Seconds that the service may take to end, within TimeoutStopSec of its unit."""
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def server(app: Flask, listening: socket.socket) -> BaseWSGIServer:
     """Return the server of the door on a socket; `run` serves until it is closed."""
     sys.setswitchinterval(SWITCH_S)
     gc.collect()
-    gc.freeze()  # what is loaded by now stays, and is not looked at again
+    gc.freeze()  # objects loaded by now stay: the garbage collector ignores them from here on
     with suppress(AttributeError):  # a C library without it
         ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
     # a long queue is normal when all tables come back
@@ -108,7 +108,7 @@ class Projector(BackgroundThread):
         self._follower = Follower(database)
 
     def turn(self) -> float:
-        """Follow what has come; return the seconds until the next look. Raises DatabaseError."""
+        """Process the rows that have arrived; return the seconds until the next call. Raises DatabaseError."""
         try:
             return self._turn()
         except Exception:

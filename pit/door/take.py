@@ -69,11 +69,11 @@ _TYPES: Final = {"seq": "bigint", "hand": "bigint", "monotonic_ns": "bigint", "w
 
 
 def _quickly(rows: int) -> str:
-    """Return the statement that takes so many rows, or a heartbeat, that go on right where the pit has the record.
+    """Return the statement that takes so many rows, or a heartbeat, that continue the record without a gap.
 
-    One round and one transaction, for what nearly every request is. Where anything is otherwise it changes nothing.
-    A head with a fork is otherwise: while another request opens a branch, this statement waits for the head that was
-    the newest, finds it marked then, and leaves the rows to `_take`.
+    It needs one round trip and one transaction, and fits nearly every request. In any other case it changes nothing.
+    One such case is a fork: while another request opens a branch, this statement waits for the newest head, then
+    finds it marked, and leaves the rows to `_take`.
     """
     row = ", ".join(f"%s::{_TYPES.get(name, 'text')}" for name in Entry._fields)
     store = (
@@ -116,8 +116,8 @@ class TakeResult:
 def take(database: Database, table: Table, offer: Offer) -> Head:
     """Store what is new of an offer; return how far the pit has the record. When it returns, that is durable.
 
-    Rows beyond the next one raise nothing: the answer says where to go on. Raises Fork, with the rows in quarantine,
-    for an offer that does not continue what the pit has; NotEnrolledError; DatabaseError while the database is away.
+    Rows beyond the next one are not an error: the answer says from which row to continue. Raises Fork for an offer that
+    does not continue the record, with its rows in quarantine; NotEnrolledError; DatabaseError.
     """
     return take_from(database, table.serial, offer).head
 

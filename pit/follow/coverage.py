@@ -11,7 +11,7 @@ from pit.status.tables import TableState
 
 @dataclass(frozen=True)
 class Gap:
-    """A table of which a report lacks everything since a time, UTC milliseconds; None: nothing of it ever came."""
+    """A table whose rows since a time are missing in a report: UTC milliseconds, or None if it never sent any."""
 
     table: str
     since_ms: int | None
@@ -27,7 +27,7 @@ class Coverage:
     """Up to when it has everything of all tables without a gap, UTC milliseconds; None: each table has one."""
     gaps: tuple[Gap, ...] = ()
     unsure: tuple[str, ...] = ()
-    """Tables whose rows are all here, and of which nothing says whether their process answers."""
+    """Tables whose rows are all here, but for which it is not known whether their process answers."""
 
     def of(self, table: str) -> Gap | None:
         """Return the gap of a table."""

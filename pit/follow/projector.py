@@ -67,7 +67,7 @@ def _is_of_interest(connection: Connection, record_id: int, seq: int) -> bool:
 
 
 def reindex(database: Database) -> int:
-    """Make all projections again; return how many rows were followed. The list is empty meanwhile, and fills up."""
+    """Make all projections again; return how many rows were followed. The list is emptied first, and fills up."""
     with database.transaction() as connection:
         connection.execute("DELETE FROM hand_seat")
         connection.execute("DELETE FROM hand")

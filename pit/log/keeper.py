@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 EVERY_S: Final = 10.0
 """Seconds between two checkpoints; more where more than `MAX_COSIGNATURES_PER_S` tables would cosign."""
 FOLLOWS_S: Final = 2.0
-"""Seconds between two looks of a process that does not sign at what was signed."""
+"""Seconds between two checks for new signatures, in a process that does not sign."""
 MAX_COSIGNATURES_PER_S: Final = 10
 """Cosignatures a second: each costs the pit some tenths of a millisecond, for proof and check."""
 WAITS_S: Final = 60.0

@@ -40,7 +40,7 @@ def accept(database: Database, name: str, key: bytes) -> None:
         ).fetchone()
         if found is None:
             raise PitError("There is no table %(name)s.", name=name)
-        connection.execute(  # its heads are looked at again: those that it signed become leaves
+        connection.execute(  # its heads are checked again: those that it signed become leaves
             "UPDATE log_mark SET seq = 0 WHERE record_id IN (SELECT record_id FROM record WHERE table_id = %s)",
             found,
         )

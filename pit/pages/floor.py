@@ -28,7 +28,7 @@ from pit.store.database import Database, rows_by_name
 
 POLL_S: Final = 0.1
 SUMS_S: Final = 10.0
-"""Seconds between two looks at the house's sums."""
+"""Seconds between two queries of the house's totals."""
 UNUSUAL_S: Final = 60.0
 _HEADS: Final = f"""
 SELECT t.table_id, t.name, h.record_id, n.seq, f.fork_seq,
@@ -89,7 +89,7 @@ class FloorLive(SnapshotFollower[Floor]):
 
     poll_s = POLL_S
     language = SOURCE
-    """Of a browser that has chosen none."""
+    """The language of a browser that has chosen none."""
 
     def __init__(
         self, database: Database, clock: Callable[[], float] = time.time, certificate: Path | None = None

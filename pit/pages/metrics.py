@@ -64,7 +64,7 @@ _AGES: Final = (
     ("feltwatch_pit_process_seconds", "Seconds since the table process last answered"),
     ("feltwatch_pit_last_row_seconds", "Seconds since the last row that the pit has was made"),
 )
-"""Of a table for which there is none, there is no sample."""
+"""A table without a value has no sample."""
 
 
 class _Scrape(Collector):

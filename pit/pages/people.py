@@ -61,7 +61,7 @@ OPEN_SESSION: Final = (
 )
 """The condition under which a row of `session` is an open session of a row of `person`."""
 LOOK_S: Final = 1.0
-"""Seconds between two looks at which sessions are open, for the streams."""
+"""Seconds between two checks which sessions are open, for the streams."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class PitSessions(Sessions):
         return Role.AUDITOR if person.role in HANDS else Role.TECHNICIAN
 
     def used(self, token: str, lasts_s: float | None = None) -> None:
-        """Do nothing: a look at a session extends it."""
+        """Do nothing: reading a session extends it."""
 
     def left(self, token: str) -> tuple[str, float]:
         """Return a session's person and the seconds left; "" without one."""

@@ -178,7 +178,7 @@ def _typed_twice(typed: tuple[str, str]) -> str:
 
 
 def _abort_if_gone(error: AccessError) -> None:
-    """Abort the request if the person logged in is not an owner any more, or the other person is not listed."""
+    """Abort the request if the person logged in is no longer an owner, or the other person is not listed."""
     if isinstance(error, NoOwner):
         abort(403, say(error))
     if isinstance(error, PersonNotListed):

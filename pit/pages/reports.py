@@ -78,7 +78,7 @@ def _read_form(more: frozenset[str]) -> ReportForm:
 
 
 def form_of_address(more: frozenset[str] = frozenset()) -> ReportForm:
-    """Return what the address asks for; 400 for what is not a report. `more`: names that this page knows, too."""
+    """Return the report that the address asks for; 400 if there is none. `more`: further names that are allowed."""
     try:
         return _read_form(more)
     except BadFilter as error:
@@ -88,7 +88,7 @@ def form_of_address(more: frozenset[str] = frozenset()) -> ReportForm:
 def groups(of: ReportForm, covers: Coverage) -> list[Group]:
     """Return the lines of a report that is not by down; "Table 9" comes before "Table 10".
 
-    A table of which something is missing has a line, if there are tables and even if nothing of it came.
+    A table with missing rows has a line, even if it never sent any.
     """
     find = {"house": by_table, "table": by_table, "dealer": by_dealer, "game": by_game, "down": by_dealer}
     found = find[of.by](pit().searched, of.span)
@@ -113,9 +113,8 @@ def _lines(of: ReportForm, found: list[Group], covers: Coverage) -> list[Line]:
 def report() -> str:
     """Show a report."""
     of = form_of_address()
-    covers = coverage_words.coverage_of(
-        of.span
-    )  # before the sums: what comes meanwhile is more than is promised
+    # before the totals, so that these cover at least as much as is claimed
+    covers = coverage_words.coverage_of(of.span)
     found = report_of(pit().searched, of.span)
     lines = groups(of, covers)
     total = sum((group.counts for group in lines), Counts())

@@ -18,7 +18,7 @@ MAX_SECONDS: Final = 1e9
 LONGEST: Final = 300
 """Characters of a figure or a name that are kept."""
 VERDICTS: Final = ("bad", "look", "waits", "unknown")
-"""Of a check that is not well, the gravest first."""
+"""The verdicts of a check that is not well, the most serious first."""
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,7 @@ def strike(database: Database, name: str) -> None:
 
 
 def end_codes(connection: Connection, where: sql.Composable, why: Message) -> None:
-    """End the open codes of which this condition holds; their pages say why."""
+    """End the open codes that meet this condition; their pages say why."""
     connection.execute(
         sql.SQL(
             "UPDATE enrolment SET ended_at = now(), code = NULL, why = {} WHERE ended_at IS NULL AND {}"

@@ -1,4 +1,4 @@
-"""A thread of the service that works beside the door: it takes turns until it is stopped."""
+"""A thread of the service next to the door's: it repeats its work until it is stopped."""
 
 import logging
 import threading

@@ -45,7 +45,7 @@ def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Imag
     """Return the picture in a file's bytes, as `load_picture` does. `file`: its name in errors.
 
     Raises:
-        PictureError: it is not a picture, half a picture, or one that is too small or too large.
+        PictureError: it is not a picture, is incomplete, too small or too large.
     """
     if data.startswith(_JPEG_START) and _JPEG_END not in data[-4096:]:
         raise PictureError("%(file)s is cut off: the end of the JPEG is missing; copy it again.", file=file)
@@ -64,7 +64,7 @@ def picture_of(data: bytes, file: object, most_pixels: int = MAX_PIXELS) -> Imag
 
 
 def decode_picture(data: bytes) -> Image | None:
-    """Return a picture as BGR uint8 (h × w × 3); None for bytes that are not a picture, or more than MAX_PIXELS."""
+    """Return a picture as BGR uint8 (h × w × 3); None unless it is one of at most MAX_PIXELS."""
     return _decode(data) if 0 < _pixels(data) <= MAX_PIXELS else None
 
 

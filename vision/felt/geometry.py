@@ -45,7 +45,7 @@ CORNER_NOISE_PX = 0.25
 """How well a marker's corner is found, at least (measured on rendered frames with an ordinary camera's noise)."""
 
 MAX_SLANT = 0.035
-"""Two degrees: lower rows that lie as far beside upper ones are of another moment."""
+"""Two degrees: if the lower rows are shifted this far against the upper ones, they are of another moment."""
 
 MIRRORED = N_("The picture is mirrored: switch that off in the camera's settings, or take the mirror away.")
 

@@ -37,7 +37,7 @@ MIN_NATURAL_MARKER_MM = 30.0
 
 
 _CLOSED = ConfigDict(extra="forbid")
-"""Of a table of the file: a key that is not known is an error."""
+"""For every TOML table of the file: an unknown key is an error."""
 _CAPITAL, _COLOUR = "^[A-Z]$", "^#[0-9a-fA-F]{6}$"
 _MEANING = {_CAPITAL: "one capital letter", _COLOUR: "a colour as #rrggbb"}
 _UNKNOWN, _TABLE = "is not known: mistyped?", "is not a table of keys"
@@ -229,7 +229,7 @@ class TableLayout:
 
         Raises:
             VisionFileError: the file cannot be read.
-            LayoutError: what it says is not a layout.
+            LayoutError: the file is not a valid layout.
         """
         try:
             packaged = importlib.resources.files("hardware") / "table.toml"

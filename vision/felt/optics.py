@@ -46,10 +46,10 @@ FINE_PX_PER_MM: Final = 2.5
 # line and a level hold it. UNTESTED on hardware.
 
 CLOTH_MM: Final = 20.0
-"""How far the felt may lie beside its place, each way."""
+"""How far the felt may be off its position, each way."""
 
 MOUNTING_MM: Final = 10.0
-"""How far the lens may hang beside its place, each way, and above or below it."""
+"""How far the lens may be off its position, each way, above and below."""
 
 TURN: Final = math.radians(1.0)
 """How far the felt may be turned below the camera."""

@@ -130,7 +130,7 @@ def _without_court_rank(whole: Floats) -> Floats:
 def _is_print(
     indices: Indices, cluster: Cluster, place: CardPlace, hosts: list[tuple[Cluster, CardPlace]]
 ) -> bool:
-    """Return whether a cluster is not a card but print, wholly inside a card (its host) of which both indices are seen.
+    """Return whether a cluster is print and not a card: wholly inside a card (its host) with both indices visible.
 
     A clearly named cluster is a card: neighbours overlap, and an outline computed from indices is accurate to a few
     millimetres only. A pair of indices is a card, too, unless it is the host's figure, symmetric about its centre.

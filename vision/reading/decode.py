@@ -39,7 +39,7 @@ _SAME_INDEX = 0.45  # in index heights: how near two findings of one index lie
 
 _WORST = 16.0  # nats: the highest cost of a label, so that one lost index cannot outweigh everything
 _ABSENT = 0.2  # nats: the least cost of calling a cluster no card
-# "Print": something printed that is not a card's index and was taken for one.
+# "Print": something printed that was taken for a card's index but is none.
 _HINT = 2.0  # nats: the most by which a name stands out in print
 _CLEAR_NAME = 6.0  # nats by which a name stands out; more adds no evidence of a card
 _WHOLE_WEIGHS = 4.0  # nats: the most by which the whole card may count against a name's rank
@@ -92,7 +92,7 @@ class Cluster:
 class NamedCluster:
     """A cluster with its name: margin in nats, candidates in falling probability (the name first).
 
-    `second`: this is not a card of its own. It is the other index of a card whose clearer index was read otherwise.
+    `second`: this is not a card but the other index of one, whose clearer index got another name.
     """
 
     cluster: Cluster

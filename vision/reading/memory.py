@@ -1,8 +1,8 @@
 """What the table showed when it was last read, so that only what changed is read again.
 
 Markers, zones and the whole felt are compared with their pictures in the last *reading* of each, never with the last
-frame: slow changes add up until they count. All is forgotten where a marker looks otherwise (the light, the camera or
-the felt changed) and after some seconds: nothing is believed for long without being read.
+frame: slow changes add up until they count. Everything is forgotten when a marker looks different (the light, the
+camera or the felt changed) and after some seconds, so that nothing is trusted for long without being read.
 """
 
 from __future__ import annotations

@@ -167,7 +167,7 @@ class CardReader:
     """The network, loaded once; for one picture at a time; with the profile of an enrolled deck, if any.
 
     Raises:
-        ModelError: the file is missing or is no such model.
+        ModelError: the file is missing or is not such a model.
     """
 
     def __init__(self, model: Path | None = None, threads: int = 1, deck: DeckProfile | None = None) -> None:

@@ -45,7 +45,7 @@ _AS_IT_IS = np.hstack(
     [np.eye(len(COUNTS))[[*map(count_of, CARDS)]], np.eye(len(SUITS))[[SUITS.index(c[1]) for c in CARDS]]]
 )
 NOTHING = np.repeat([1 / len(COUNTS), 1 / len(SUITS)], [len(COUNTS), len(SUITS)])
-"""The reading of a card of which nothing is seen."""
+"""The reading of a card that is not visible at all."""
 _MIN_PROBABILITY = 1e-9  # probability: the most that a reading may count against a card
 
 
@@ -58,7 +58,7 @@ def load_network(model: Path, threads: int, takes: str) -> onnxruntime.Inference
     """Load the network whose one input has the name `takes`, to run on so many processor threads.
 
     Raises:
-        ModelError: the file is missing or is no such network.
+        ModelError: the file is missing or is not such a network.
     """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -79,7 +79,7 @@ class PipReader:
     """The network, loaded once.
 
     Raises:
-        ModelError: the file is no such model.
+        ModelError: the file is not such a model.
     """
 
     def __init__(self, model: Path, threads: int = 1) -> None:

@@ -119,7 +119,7 @@ class SignReader:
     """The network, loaded once.
 
     Raises:
-        ModelError: the file is missing or is no such model.
+        ModelError: the file is missing or is not such a model.
     """
 
     def __init__(self, model: Path, threads: int = 2) -> None:

@@ -104,8 +104,8 @@ class TableReading:
         size: width and height of the frame in pixels.
         markers: ids of the felt markers found.
         zones: one per zone of the layout, in its order.
-        others: cards outside the zones, and what is not a card that was read (`objects.py`); a card keeps its own
-            sureness whatever lies next to it.
+        others: cards outside the zones, and objects that are not cards (`objects.py`). They do not change whether a
+            card in a zone is sure.
         verdicts: how good the picture is, each with its figure; where one of `NEEDED` fails, no card of the zones that
             it names is sure (of none, if it names no zone); where `suits` does, none of the suits it names.
         seen: the verdicts on the picture as a whole, before the cards were judged.
@@ -290,7 +290,7 @@ def read(
 
 
 def _in_order(cards: list[tuple[float, ReadCard]], zone: Zone) -> tuple[ReadCard, ...]:
-    """Order a zone's cards by how far along it they lie. Of more cards than the zone holds, none is sure: one is print.
+    """Order a zone's cards along it. If there are more cards than the zone holds, none is sure: one of them is print.
 
     Seen on a deck whose pictures hold signs that look like indices.
     """

@@ -125,7 +125,7 @@ def render_table(
     Raises:
         RenderError: a place or row that the felt does not have, more cards than a row holds, or the natural's
             marker where the layout has none.
-        UnknownCardError: a code that is not a card.
+        UnknownCardError: a code is not that of a card.
     """
     deck = deck or DrawnDeck()
     conditions = conditions or Conditions()

@@ -408,7 +408,7 @@ def _escaped_character(character: str) -> str:
 
 
 def unpack(path: str) -> dict[str, bytes]:
-    """Return the files of a ZIP. Raises CannotCheck if it is no ZIP, damaged, too large, or repeats a name."""
+    """Return the files of a ZIP. Raises CannotCheck if it is not a ZIP, damaged, too large, or repeats a name."""
     try:
         if not stat.S_ISREG(Path(path).stat().st_mode):  # opening a pipe could block forever
             raise CannotCheck(f"{path} is no plain file.")

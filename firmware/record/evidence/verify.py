@@ -78,7 +78,7 @@ class Verification:
 
     `images` is how many images were compared, `dropped` how many of them were removed with a tombstone, `lost` how many
     a row says to have been lost with a restore. `anchors` is the number of signed heads in the record, `keys` the
-    fingerprints of the keys that the record announced, `signers` those of which a signature over a head was checked.
+    fingerprints of the keys that the record announced, `signers` those with a verified signature over a head.
     `say_unproven`: proof that is not there. `faults` are the faults that the record's own rows tell of, also those that
     a floor person has read.
     """

@@ -219,7 +219,7 @@ def first_changed(rows: Sequence[Entry], *, with_gaps: bool = False) -> Entry | 
 
 
 def need_unchanged(rows: Sequence[Entry]) -> None:
-    """Raise RowChanged for a selection of rows of which one was changed after it was written."""
+    """Raise RowChanged if one of the selected rows was changed after it was written."""
     if (changed := first_changed(rows, with_gaps=True)) is not None:
         raise RowChanged(changed.seq)
 

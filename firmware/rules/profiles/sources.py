@@ -49,7 +49,7 @@ class OpenPoint:
     document: str
     """What the document says, with its words in “ ”."""
     others: tuple[str, ...]
-    """Readings that are not a value of the option."""
+    """Readings that no value of the option stands for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ class NotAllowedError(MessageError, ValueError):
 
 
 class EntriesNotAllowedError(NotAllowedError):
-    """A list of which some entries are not allowed: `entries` are these by their place from 0."""
+    """A list with entries that are not allowed: `entries` are their positions from 0."""
 
     def __init__(self, entries: Mapping[int, NotAllowedError]) -> None:
         self.entries: Final = entries

@@ -46,7 +46,7 @@ from firmware.uplink.inbox.requests import (
 log = logging.getLogger(__name__)
 
 EVERY_S: Final = 1.0
-"""Seconds between two looks at the inbox."""
+"""Seconds between two checks of the inbox."""
 INSTALL_WITHIN_S: Final = 8 * 3600.0
 """Seconds after which an update without a result counts as ended: longer than root's program waits for the table."""
 MAX_WITHDRAWN: Final = 10
@@ -95,7 +95,7 @@ class Inbox:
         running: str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Decide about what lies in `folder`.
+        """Decide about the files in `folder`.
 
         `data`: the folder of the record, in which what was verified is kept, too; `house_key`: file of the house's
         public key; `running`: the release that runs; `clock`: monotonic seconds.

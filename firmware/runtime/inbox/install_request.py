@@ -1,9 +1,9 @@
 """The table's request to install a release from its inbox, and how it ended: small files between two programs.
 
 The table has neither the rights nor the network to install. It writes `REQUEST`; root's program, which the service
-manager starts for it (systemd/units/feltwatch-update.path), checks the release, installs it beside the one that runs,
-waits for `MAY_SWITCH` before it stops anything, and writes `RESULT`. That an update was begun is a row of the record:
-the release that starts next has to know of it.
+manager starts for it (systemd/units/feltwatch-update.path), checks the release, installs it next to the running
+release, waits for `MAY_SWITCH` before it stops anything, and writes `RESULT`. The start of an
+update is a row of the record, because the release that starts next has to know of it.
 """
 
 import json

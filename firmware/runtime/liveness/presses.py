@@ -1,7 +1,7 @@
 """Which press of a push-button counts, and the command that it gives.
 
 A press counts for what the push-button did when it went down, and only if the screen had painted that by then. If it
-has changed meanwhile, the press does nothing: nobody has seen yet what it would do now.
+has changed since then, the press does nothing: nobody has seen yet what it would do now.
 """
 
 import logging

@@ -66,7 +66,7 @@ class Watch:
     """Check briefly whether the table shows something new, then answer `ReadingDone` or `NothingNew`.
 
     `known` is the record, by place and row. `fresh`: report the content even if it was reported before. `changes`:
-    store pictures only of certain cards that are not known in their row; cards that are gone are not news.
+    store pictures only of certain cards that are not known in their row; cards that are gone are not reported.
     """
 
     known: dict[tuple[str, str], tuple[KnownCard, ...]]

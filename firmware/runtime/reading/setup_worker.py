@@ -147,7 +147,7 @@ class CameraBench:
         )
 
     def _lying(self, frames: Sequence[Image]) -> TableLayout | None:
-        """Return the layout of what lies on the table: that in force where it fits, else as measured from the pictures.
+        """Return the layout of the felt on the table: the one in force if it fits, else one measured from the pictures.
 
         None where no sheets are seen. Raises MarkersError for sheets that cannot be used.
         """

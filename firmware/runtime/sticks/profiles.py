@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 80
 
 
 def fetch(job: str, find: Find, teller: Teller, progress: Path, wait_s: float) -> bool:
-    """Write the profiles on the stick, once it is in, to a file beside `progress`; say whether there are any."""
+    """Write the profiles on the stick, once it is in, to a file next to `progress`; return whether there are any."""
     try:
         stick = wait_for_stick(find, teller, wait_s)
         try:

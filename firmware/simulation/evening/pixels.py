@@ -35,7 +35,7 @@ FAULTS: Final[frozenset[FaultName]] = frozenset({"puck-unplugged", "puck-babble"
 SHARE: Final = 0.1
 """The share of hands in which a chosen fault occurs."""
 LOOK_EVERY: Final = 0.05
-"""Seconds between two looks whether a fault begins or ends."""
+"""Seconds between two checks whether a fault begins or ends."""
 
 
 @dataclass(frozen=True)

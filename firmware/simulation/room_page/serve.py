@@ -18,7 +18,7 @@ from firmware.table_client import TableLink
 
 def main(data: str, table: str, room: str, port: str) -> None:
     """Serve until the parent ends."""
-    settings = Settings(data=Path(data), socket=Path(table), beside_port=TRAINING_PORT)
+    settings = Settings(data=Path(data), socket=Path(table), sibling_port=TRAINING_PORT)
     app = create_app(settings)
     add_to(app, TableLink(Path(room)))
     try:

@@ -171,7 +171,7 @@ def _void(state: State, reason: str) -> State:
 def _close_again(state: State, settlement: Mapping[str, Any], waiting: Mapping[str, int]) -> State:
     """Return the table's own state with the new paybacks. Chips move when a payback is marked.
 
-    What the table's own hand was doing goes on where it was; what became of the puck meanwhile holds for it too.
+    The table's own hand continues where it was; a change of the puck during the correction applies to it, too.
     """
     table = state.suspended_state
     assert table is not None

@@ -2,7 +2,7 @@
 
 Nothing is fetched that the house's signed repository does not name with its size; a release has to be named by the
 maker's, too. A broken connection loses one piece at most; what was fetched before survives a restart, too. The record
-goes first: one piece is fetched between two looks at the journal.
+goes first: one piece is fetched between two reads of the journal.
 """
 
 import logging
@@ -70,7 +70,7 @@ class Inbox:
         clock: Callable[[], float],
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
-        """Go on with what lies in `folder`.
+        """Continue with the files in `folder`.
 
         `notes`: the table's file; `house_key`: file of the house's public key; `maker_root`: file of the maker's root
         metadata; `clock`: monotonic seconds; `free`: returns the free bytes of a folder's disk.

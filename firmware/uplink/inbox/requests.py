@@ -43,7 +43,7 @@ MAX_LIST: Final = 256 << 10
 
 @dataclass(frozen=True)
 class FileRequest:
-    """A request, how far it is, and why it is not further.
+    """A request, its progress, and what stops it.
 
     `file` is what the house's repository says of it; `NOT_KNOWN` until it does.
     """
@@ -110,7 +110,7 @@ def requests_of(values: object) -> tuple[FileRequest, ...]:
 
 def requests_from_table(values: object) -> list[FileRequest]:
     """Return what a table's offer says of its requests. A later release's states are kept. Raises WireError."""
-    with suppress(ValueError, RecursionError):  # half of a surrogate pair is not a text
+    with suppress(ValueError, RecursionError):  # half of a surrogate pair is not valid text
         if isinstance(values, list) and len(values) <= MAX_OPEN_REQUESTS:
             texts = [json.dumps(value, ensure_ascii=False) for value in values]
             if all(len(text.encode()) <= MAX_REPORT and "\\u0000" not in text for text in texts):

@@ -175,7 +175,7 @@ def test_a_page_leads_to_the_other_only_while_that_answers(table: TrainingTable,
             one.update()
         assert found.links()[0][0] == "Training"
         assert wrong.links() == ()
-        own = create_app(Settings(felt.folder, felt.folder / "table.sock", beside_port=port))
+        own = create_app(Settings(felt.folder, felt.folder / "table.sock", sibling_port=port))
         own_client = own.test_client()
         link = f'href="http://localhost:{port}/"'
         until(lambda: link in own_client.get("/").text)
