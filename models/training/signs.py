@@ -109,9 +109,8 @@ class CutMaker(Maker):
         wide = rng.uniform(0.72, 1.38) if rng.random() < 0.6 else 1.0
         drawn = to_frame @ _turned(off) @ np.diag([wide, 1.0]) @ mirror
         drawn *= 2 * rng.gauss(1, 0.04) / PX_PER_MM  # twice as large, averaged then
-        at = np.array([x * WIDTH, y * HEIGHT]) / PX_PER_MM + [
-            max(-3.0, min(3.0, rng.gauss(0, 1.1))) for _ in range(2)
-        ]
+        beside = [max(-3.0, min(3.0, rng.gauss(0, 1.1))) for _ in range(2)]
+        at = np.array([x * WIDTH, y * HEIGHT]) / PX_PER_MM + beside
         shift = 2 * middle - drawn @ (at * PX_PER_MM)
         ground = tuple(rng.randint(0, 200) for _ in range(3))
         way, size = np.column_stack([drawn, shift]), (2 * large, 2 * large)
@@ -155,16 +154,12 @@ def worsened(rng: random.Random, noise: np.random.Generator, patch: Image) -> Im
     """Return a patch as poor cameras give it: soft, noisy, small and enlarged, before sharpening and after it."""
     light: Plane = patch.astype(np.float32) / np.float32(255)
     balance = np.exp(noise.normal(0, 0.09, 3)).astype(np.float32)
-    light = (
-        light ** np.float32(rng.uniform(0.75, 1.35))
-        * balance
-        * np.float32(rng.choice([1, 1, 0.6, 0.35]) * rng.uniform(0.6, 1.15))
-    )
+    light = light ** np.float32(rng.uniform(0.75, 1.35)) * balance
+    light = light * np.float32(rng.choice([1, 1, 0.6, 0.35]) * rng.uniform(0.6, 1.15))
     if rng.random() < 0.04:  # light on dark paper
         light = np.float32(1) - light
-    blur = rng.choice(
-        [rng.uniform(0, 0.6), rng.uniform(0, 0.6), rng.uniform(0.4, 2.0), rng.uniform(1.0, 3.4)]
-    )
+    blurs = [rng.uniform(0, 0.6), rng.uniform(0, 0.6), rng.uniform(0.4, 2.0), rng.uniform(1.0, 3.4)]
+    blur = rng.choice(blurs)
     if blur > 0.2:
         light = cv2.GaussianBlur(light, (0, 0), blur).astype(np.float32)
     if rng.random() < 0.12:  # something moved
@@ -216,10 +211,8 @@ def _suit_shown(
     x, y, side = window[0] * WIDTH, window[1] * HEIGHT, window[2] * PX_PER_MM
     paper = np.median(face[20:-20:8, 10:-10:8].reshape(-1, 3), axis=0)
     x0, y0 = max(0, round(x - side / 2)), max(0, round(y - side / 2))
-    part = (
-        np.abs(face[y0 : round(y + side / 2), x0 : round(x + side / 2)] - paper.astype(np.int16)).max(axis=2)
-        > 60
-    )
+    shown = face[y0 : round(y + side / 2), x0 : round(x + side / 2)]
+    part = np.abs(shown - paper.astype(np.int16)).max(axis=2) > 60
     left, top = (mm * PX_PER_MM for mm in hidden)
     across, down = np.arange(x0, x0 + part.shape[1]), np.arange(y0, y0 + part.shape[0])
     part[np.ix_((down < top) | (down > HEIGHT - top), (across < left) | (across > WIDTH - left))] = False
