@@ -29,6 +29,8 @@ def facts() -> Facts:
     """Collect the health facts from the record and the table process. The page's own process cannot inspect the box."""
     now_ms = time.time_ns() // 1_000_000
     found: dict[str, Any] = record_facts(services().reader, now_ms)
+    if found and not found.get("record_wrong") and (fault := services().live.record_fault()):
+        found |= {"record_wrong": fault, "rows": found["rows"] or 1}
     try:
         link = services().link
         answer = link.send({"do": "health"})

@@ -111,6 +111,7 @@ class Live(SnapshotFollower[Snapshot]):
         """The answer that the latest snapshot shows."""
         self._answered_s = time.time()
         self._asked_at = float("-inf")
+        self._record_fault: Message | None = None
 
     @property
     def rules(self) -> Profile | None:
@@ -137,6 +138,11 @@ class Live(SnapshotFollower[Snapshot]):
         self.refresh()
         return self._state if not self._snapshot.trouble else INITIAL
 
+    def record_fault(self) -> Message | None:
+        """Read the journal and return why nothing of it can be shown; None if all is well."""
+        self.refresh()
+        return self._record_fault
+
     def refresh(self) -> None:
         """Read the journal, check whether the table answers, and publish a snapshot if anything changed.
 
@@ -160,8 +166,10 @@ class Live(SnapshotFollower[Snapshot]):
             except TableError as error:
                 self._seq = -1  # read the whole record as soon as it is readable again
                 self._shown_answer = table
+                self._record_fault = error.sentence
                 self._publish(_empty_screen(error.sentence))
                 return
+            self._record_fault = None
             shown = self._shown_answer, self._links, self._call_state
             again = (table, links, call_state) != shown or self._again
             if news or time_is_new or again or self._snapshot.trouble:

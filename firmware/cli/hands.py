@@ -20,6 +20,7 @@ from firmware.cli.options import (
     need_open,
     need_record,
     no_record,
+    say_times_to_come,
     time_ms,
     write_whole_file,
 )
@@ -94,6 +95,7 @@ def list_hands(data: Path, since: int | None, until: int | None, is_json: bool, 
     on_table = _reopened_now(archive)
     for line in lines:
         say_json(line_json(line)) if is_json else say(line_text(line, is_on_table=line.hand == on_table))
+    say_times_to_come(max((line.ended_ms or line.opened_ms for line in lines), default=None))
     if len(lines) == limit and not is_json:
         say(f"More: --before {lines[-1].hand}", err=True)
 

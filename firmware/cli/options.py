@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -18,6 +19,8 @@ from firmware.terminal import say
 
 WITHIN: Final = 60.0
 """Timeout in seconds for an answer; a dispute file with its PDF is slow."""
+CLOCKS_DIFFER_MS: Final = 60_000
+"""Milliseconds by which the clocks of a table and of the machine with its record may differ without a word."""
 
 
 NAME_IT: Final = (
@@ -90,6 +93,15 @@ def say_missing_record(data: Path) -> None:
     path = JournalReader(data).path
     if not path.exists() or not path.stat().st_size:
         say(no_record(data).message, err=True)
+
+
+def say_times_to_come(latest_ms: int | None) -> None:
+    """Print on standard error that the record's times cannot all be right, if its latest one is still to come."""
+    if latest_ms is not None and latest_ms > time.time_ns() // 1_000_000 + CLOCKS_DIFFER_MS:
+        say(
+            "Some of these times are still to come: the table's clock was wrong, or this machine's is.",
+            err=True,
+        )
 
 
 def need_new(out: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from firmware.cli.options import data_option, no_record, time_ms
+from firmware.cli.options import data_option, no_record, say_times_to_come, time_ms
 from firmware.command_options import ANY_PATH
 from firmware.terminal import escape, say, say_all, say_json
 
@@ -61,6 +61,7 @@ def command(
         Span(since_ms or 0, until_ms) if timed else shift(reader) if down is None else down_of(reader, down)
     )
     found = report_of_span(reader, span)
+    say_times_to_come(found.ended_ms)
     house = reader.recover()[0].house
     if pdf_file is not None:
         from dealer_ui.reports.report_pdf import report_pdf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,6 +53,25 @@ def test_how_far_the_pit_has_heard_is_shown_in_the_pages_language_and_nothing_wi
         html = page_of(felt).test_client().get("/health").get_data(as_text=True)
         assert "Hace 12 min que" in html
         assert "No se puede conectar con el servidor de la sala (Connection refused)." in html
+
+
+def test_another_record_in_the_place_of_the_one_that_the_table_writes_is_never_well(
+    felt: Felt, tmp_path: Path
+) -> None:
+    """Its rows follow one another and its witness names them: only the table knows that they are not its own."""
+    felt.deal()
+    other = Felt(tmp_path / "other")
+    other.to_settled()
+    seq, digest = other.journal.head
+    felt.heartbeat = {"seq": seq, "hash": digest}
+    other.journal.close()
+    with felt.answering():
+        client = page_of(felt).test_client()
+        html = client.get("/health").get_data(as_text=True)
+        _, whole = told(client.application, "/healthz?checks")
+    assert "rows follow one another" not in html
+    assert "The record does not hold: " in html
+    assert whole["checks"]["chain"] == "bad"
 
 
 def test_a_table_that_does_not_answer_is_the_first_thing_to_put_right(felt: Felt) -> None:

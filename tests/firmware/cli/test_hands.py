@@ -22,6 +22,7 @@ from firmware.record.evidence.anchors import Anchor
 from firmware.record.evidence.signing import FILE as KEY_FILE
 from firmware.record.evidence.signing import DeviceKey, fingerprint
 from firmware.record.journal.captures import CaptureStore
+from firmware.record.journal.clocks import now
 from firmware.record.journal.journal import FILE, Journal, JournalReader
 from firmware.table import events as ev
 from tests.dealer_ui.felt import Felt
@@ -29,6 +30,18 @@ from tests.firmware.conftest import FRAME
 from tests.firmware.record.test_dispute_file import record
 from tests.firmware.record.test_verify import bend
 from tests.waiting import DEADLINE
+
+
+def test_a_list_and_a_report_say_that_times_are_still_to_come(tmp_path: Path) -> None:
+    data = record(tmp_path / "data")
+    for wrong in (False, True):
+        if wrong:
+            with Journal(data, lambda: now()._replace(wall_ms=now().wall_ms + 86_400_000)) as journal:
+                journal.append([ev.HandVoided("a test")], "test")
+        for command in (("hands", "list"), ("hands", "list", "--json"), ("report", "--from", "2020-01-01")):
+            shown = CliRunner().invoke(main, [*command, "--data", str(data)])
+            assert shown.exit_code == 0
+            assert ("Some of these times are still to come" in shown.stderr) == wrong, command
 
 
 @pytest.fixture(scope="module")
