@@ -26,7 +26,7 @@ from flask import Flask
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
+from schemathesis.checks import load_all_checks, not_a_server_error
 from schemathesis.specs.openapi import checks as known
 from werkzeug.http import parse_cookie
 
@@ -158,7 +158,9 @@ class Attack:
         token = {"X-CSRF-Token": self.app.config["CSRF_TOKEN"], "Accept-Encoding": "identity"}
         response = case.call(headers=token, cookies={COOKIE: self.cookie} if self.cookie else {})
         seen[response.status_code] += 1
-        case.validate_response(response, excluded_checks=NOT_ASKED)
+        # a void hand that nobody signs, and other commands, may make a check bad
+        is_health = case.path == "/healthz" and response.status_code == 503
+        case.validate_response(response, excluded_checks=NOT_ASKED + is_health * [not_a_server_error])
         text = response.content
         for secret in self._secrets():
             if secret.encode() in text:
