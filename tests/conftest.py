@@ -7,13 +7,12 @@ import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from hypothesis import settings
-from werkzeug.routing import Rule
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
@@ -43,20 +42,6 @@ settings.load_profile("feltwatch")
 
 
 pins._N = 2  # type: ignore[misc]  # a PIN's hundred milliseconds, in hundreds of tests; one tests what it costs
-
-_compile_builder: Final = Rule._compile_builder
-_builders: Final[dict[tuple[object, ...], Callable[..., tuple[str, str]]]] = {}
-
-
-def _compile_builder_once(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-    """Share what builds a route's addresses: to compile them is most of the making of an application."""
-    key = (rule.rule, repr(rule.defaults), repr(rule._trace), append_unknown)
-    if key not in _builders:
-        _builders[key] = _compile_builder(rule, append_unknown)
-    return _builders[key]
-
-
-Rule._compile_builder = _compile_builder_once  # type: ignore[assignment, method-assign]
 
 
 STATES: Final = "tests/browser/test_states.py"
@@ -113,6 +98,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.enable()
+        gc.collect()
         gc.freeze()
 
 
