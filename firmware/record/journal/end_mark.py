@@ -53,14 +53,17 @@ def compare(db: sqlite3.Connection, folder: Path) -> RecordFault | None:
 
 
 def need_head(reader: JournalReader, head: Head | None) -> None:
-    """Raise JournalError unless a record still holds the row that was written last when `head` was read."""
+    """Raise JournalError unless a record still holds the row that was written last when `head` was read.
+
+    The rows that a reader hides (`firmware.record.finished_reader`) are looked at, too.
+    """
     if head is None or not head[0]:
         return
     (seen, digest), seq = head, 0
     with reader.opened() as db:
         if db is not None:
-            seq = db.execute("SELECT max(seq) FROM journal").fetchone()[0] or 0
-            found = db.execute("SELECT hash = ? FROM journal WHERE seq = ?", (digest, seen)).fetchone()
+            seq = db.execute("SELECT max(seq) FROM main.journal").fetchone()[0] or 0
+            found = db.execute("SELECT hash = ? FROM main.journal WHERE seq = ?", (digest, seen)).fetchone()
             if found and found[0]:
                 return
     folder = reader.path.parent

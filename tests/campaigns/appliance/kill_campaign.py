@@ -132,7 +132,7 @@ class Campaign:
         )
         self.log = data.parent / f"{data.name}.log"
         self.socket = data / "table.sock"
-        self.reader = JournalReader(data)
+        self.reader = JournalReader(data, are_checked=False)
         self.figures = Figures()
         entries = self.reader.since_last_opened()
         self.head: Entry | None = entries[-1] if entries else None
