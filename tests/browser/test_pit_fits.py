@@ -101,6 +101,7 @@ def test_nothing_of_a_disputed_hand_is_cut_before_and_after_its_pictures_came(
     hand = ("/record/1/review/1", "/record/1/review/1/dispute")
     with served(house, chromium) as page:
         found = misfits_of(page, hand)
+        sent.send()  # the look at the pages may have taken longer than a table may be silent
         expect(page.locator("#pictures")).to_contain_text("0 of 2")
         page.goto("about:blank")  # it would load itself again once the pictures are there
         with house.database.transaction() as connection:

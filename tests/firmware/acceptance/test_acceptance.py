@@ -212,15 +212,22 @@ def test_swapped_push_buttons_are_said(room: Room) -> None:
 
 def test_a_stuck_push_button_is_said(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(debounce, "STUCK", 0.2)
-    room.table.panel.push("reject")
+    results: list[Result] = []
+
+    def is_seen() -> bool:
+        """On a busy machine, hands may press the push-button, and let it go, before the table has looked at it."""
+        room.table.panel.push("reject")
+        results.append(room.measure("buttons.presses"))
+        return results[-1].figures["stuck"] == 1.0
+
     try:
-        found = room.measure("buttons.presses")
+        until(is_seen)
     finally:
         room.table.panel.let_go("reject")
         # the table looks at its devices now and then: the next test begins once it has seen that
         until(lambda: room.measure("buttons.presses").verdict is StepVerdict.SHORT)
-    assert (found.verdict, found.figures["stuck"]) == (StepVerdict.FAIL, 1.0)
-    assert "reject" in found.says
+    assert results[-1].verdict is StepVerdict.FAIL
+    assert "reject" in results[-1].says
 
 
 def test_lamps_that_are_not_what_was_asked_fail(room: Room) -> None:
